@@ -5,7 +5,8 @@
 import type { AccountId } from './ids.ts'
 
 /** Kinds of names that become hashes. The same text has a different hash in each kind. */
-export type HashedKind = 'user' | 'session' | 'agent' | 'tag'
+export const HASHED_KINDS = ['user', 'session', 'agent', 'tag'] as const
+export type HashedKind = (typeof HASHED_KINDS)[number]
 
 /** Kinds of names that are stored beside the ledger. */
 export const NAMED_KINDS = ['user', 'tag'] as const

@@ -34,6 +34,8 @@ export interface PlannedCall {
   readonly isUnpriced?: boolean
   readonly keyId?: string
   readonly costFactor?: number
+  readonly caller?: Partial<Pick<CallRecord, 'user' | 'session' | 'agent' | 'parentAgent' | 'tags'>>
+  readonly inputTokens?: number
 }
 
 /** For tests whose figures depend on when, through which gate, and how it went. */
@@ -51,6 +53,8 @@ export async function seedPlannedCalls(
       isUnpriced = false,
       keyId,
       costFactor = 1,
+      caller = {},
+      inputTokens,
     } = plan[number] ?? raiseNoPlan(number)
     const call = createCall(
       hasFailed ? FAILED_EVERY - 1 + number * FAILED_EVERY : number * FAILED_EVERY,
@@ -58,6 +62,10 @@ export async function seedPlannedCalls(
     )
     return {
       ...call,
+      ...caller,
+      ...(inputTokens === undefined || call.usage == null
+        ? {}
+        : { usage: { ...call.usage, inputTokens } }),
       gateId: gate as GateId,
       ...(keyId === undefined ? {} : { keyId: keyId as KeyId }),
       ...(costFactor === 1 ? {} : { cost: timesAsMuch(call.cost, costFactor) }),
@@ -111,6 +119,23 @@ export async function seedKeys(
         lastUsedAt: null,
         previous: null,
       })
+  } finally {
+    await store.close()
+  }
+}
+
+/** Names of users and tags by the hashes of planned calls. */
+export async function seedCallerNames(
+  dataFolder: string,
+  kind: 'user' | 'tag',
+  names: ReadonlyMap<string, string>,
+): Promise<void> {
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
+  try {
+    await store.callerNames.write(
+      [...names].map(([hash, name]) => ({ accountId: DEFAULT_ACCOUNT, kind, hash, name })),
+      Date.now(),
+    )
   } finally {
     await store.close()
   }

@@ -1,5 +1,7 @@
+import { HASHED_KINDS } from '../../src/contract/words.ts'
+
 /** Groups with their own names, by which the log can be filtered too. */
-export const NAMED_GROUPS = ['gate', 'target', 'key'] as const
+export const NAMED_GROUPS = ['gate', 'target', 'key', ...HASHED_KINDS] as const
 export type NamedGroupBy = (typeof NAMED_GROUPS)[number]
 
 const SHOWN_OF_ID = 12
@@ -14,7 +16,16 @@ interface NamedGroup {
 /** The name of a gate or target is its id. A key without a name was deleted. */
 export function nameOfGroup({ group, name }: NamedGroup, by: string): string {
   if (group === null) return ''
+  if (by === 'user') return nameOfUser(group, name)
+  if (by === 'tag') return name ?? group
   return by === 'key' ? nameOfCaller(group, name) : group
+}
+
+/** End users have a name only if the account stores their names. */
+export function nameOfUser(id: string, name: string | null | undefined): string {
+  if (name != null) return name
+  if (id === '(erased)') return 'Erased end users'
+  return id.startsWith('end:') ? `End user ${id.slice('end:'.length)}` : nameOfCaller(id, name)
 }
 
 export function nameOfCaller(id: string, name: string | null | undefined): string {

@@ -1,6 +1,7 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw, X } from 'lucide-react'
+import { HASHED_KINDS } from '../../../src/contract/words.ts'
 import { useCallerNames } from '../../api/caller-names.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { NAMED_GROUPS } from '../../format/group-name.ts'
@@ -10,6 +11,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
+import { useUserName } from '../../ui/use-user-name.ts'
 import { BreakdownCard } from './breakdown-card.tsx'
 import { type Choices, GROUPS, parseChoices, toSearch } from './choices.ts'
 import { LatencyCard } from './latency-card.tsx'
@@ -20,6 +22,7 @@ export function AnalyticsPage() {
   const queryClient = useQueryClient()
   const range = resolveRange(choices.range, Date.now())
   const isFetching = useIsFetching({ queryKey: ['GET /v1/analytics'] }) > 0
+  const hasCaller = HASHED_KINDS.some((name) => choices.filters[name] !== undefined)
   const change = (next: Partial<Choices>) =>
     void navigate({
       to: '.',
@@ -57,10 +60,17 @@ export function AnalyticsPage() {
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
       {/* Refused calls have no target, so a filter by target matches no refused call. */}
-      {choices.filters.target === undefined && (
+      {choices.filters.target === undefined && !hasCaller && (
         <RefusedCalls period={range.current} filters={toRefusedFilters(choices.filters)} />
       )}
-      <LatencyCard range={range} filters={choices.filters} />
+      {hasCaller ? (
+        <p className="text-[13px] text-ink-faint">
+          Latencies and refused calls are not summed by person, session, agent or tag. Remove these
+          filters to see them.
+        </p>
+      ) : (
+        <LatencyCard range={range} filters={toLatencyFilters(choices.filters)} />
+      )}
     </Page>
   )
 }
@@ -70,6 +80,10 @@ function toRefusedFilters({ gate, key }: Choices['filters']): {
   readonly key?: string
 } {
   return { ...(gate === undefined ? {} : { gate }), ...(key === undefined ? {} : { key }) }
+}
+
+function toLatencyFilters({ target, ...filters }: Choices['filters']) {
+  return { ...toRefusedFilters(filters), ...(target === undefined ? {} : { target }) }
 }
 
 const LOGS: string = '/logs'
@@ -82,6 +96,7 @@ function FilterBar({
   readonly onChange: (change: Partial<Choices>) => void
 }) {
   const nameKey = useCallerNames(choices.filters.key !== undefined)
+  const userName = useUserName(choices.filters.user)
   const active = NAMED_GROUPS.flatMap((filter) => {
     const value = choices.filters[filter]
     return value === undefined ? [] : [{ filter, value }]
@@ -115,7 +130,7 @@ function FilterBar({
       {active.length > 0 && (
         <ul aria-label="Filters" className="flex min-w-0 flex-wrap items-center gap-2">
           {active.map(({ filter, value }) => {
-            const shown = filter === 'key' ? nameKey(value) : value
+            const shown = filter === 'key' ? nameKey(value) : filter === 'user' ? userName : value
             const { [filter]: _removed, ...rest } = choices.filters
             return (
               <li

@@ -64,11 +64,14 @@ export function BreakdownCard({
       query: { ...ofGroups, order: show, limit: GROUPS_AT_FIRST },
     }),
   )
-  const steps = useQuery(
-    operationQuery('GET /v1/analytics', {
+  // Sessions are sums over the whole range only.
+  const hasSteps = by !== 'session'
+  const steps = useQuery({
+    ...operationQuery('GET /v1/analytics', {
       query: { ...asked, interval: range.step, group_by: by, order: show },
     }),
-  )
+    enabled: hasSteps,
+  })
   const whole = useQuery(
     operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all' } }),
   )
@@ -78,7 +81,7 @@ export function BreakdownCard({
       ...{ sums: totals.data?.data, sumsOfSteps: steps.data?.data },
       ...{ drawnSums: drawn.data?.data, hasMore: totals.data?.nextCursor != null },
     },
-    [totals, drawn, steps, whole],
+    hasSteps ? [totals, drawn, steps, whole] : [totals, drawn, whole],
   )
   const { current, step, runningFromMs } = shown.range
   // A different view of the same figures needs no request.
@@ -111,36 +114,38 @@ export function BreakdownCard({
   const { sums: rows, sumsOfSteps } = shown
   return (
     <>
-      <Card>
-        <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
-          <DrawnSelect
-            show={show}
-            onChange={(next) => onChange({ show: next, sort: next, isAscending: false })}
-          />
-        </CardHeader>
-        {rows === undefined || sumsOfSteps === undefined ? (
-          <Skeleton className="m-5 h-[300px]" />
-        ) : rows.length === 0 ? (
-          <EmptyState icon={<ChartColumnStacked />} title="No calls in this range">
-            Choose a longer range, or remove filters.
-          </EmptyState>
-        ) : (
-          <ChartPanel
-            label={`${DRAWN[show].label} by ${label.toLowerCase()} over time`}
-            data={toStackedData(
-              { period: current, step, runningFromMs },
-              { sums: sumsOfSteps, largest, measure: DRAWN[show], name, paint },
-            )}
-            addressOf={(startMs, key) =>
-              toLogAddress({
-                period: periodOfStep(shown.range, startMs),
-                filters: toLogFilters(shownChoices, groupOfSeries(key, largest)),
-              })
-            }
-            note={describeUtcDays(shown.range, zone)}
-          />
-        )}
-      </Card>
+      {shownChoices.by !== 'session' && (
+        <Card>
+          <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
+            <DrawnSelect
+              show={show}
+              onChange={(next) => onChange({ show: next, sort: next, isAscending: false })}
+            />
+          </CardHeader>
+          {rows === undefined || sumsOfSteps === undefined ? (
+            <Skeleton className="m-5 h-[300px]" />
+          ) : rows.length === 0 ? (
+            <EmptyState icon={<ChartColumnStacked />} title="No calls in this range">
+              Choose a longer range, or remove filters.
+            </EmptyState>
+          ) : (
+            <ChartPanel
+              label={`${DRAWN[show].label} by ${label.toLowerCase()} over time`}
+              data={toStackedData(
+                { period: current, step, runningFromMs },
+                { sums: sumsOfSteps, largest, measure: DRAWN[show], name, paint },
+              )}
+              addressOf={(startMs, key) =>
+                toLogAddress({
+                  period: periodOfStep(shown.range, startMs),
+                  filters: toLogFilters(shownChoices, groupOfSeries(key, largest)),
+                })
+              }
+              note={describeUtcDays(shown.range, zone)}
+            />
+          )}
+        </Card>
+      )}
       <Card>
         <CardHeader title="Figures">
           <Button

@@ -18,7 +18,7 @@ test('a choice survives being written to an address and read again', () => {
 
 test('an empty or invalid address is the default view', () => {
   expect(toSearch(parseChoices({}))).toEqual({ range: '7d' })
-  expect(parseChoices({ by: 'model', show: 'toString', gate: '', key: 7 })).toEqual(
+  expect(parseChoices({ by: 'weekday', show: 'toString', gate: '', key: 7 })).toEqual(
     parseChoices({}),
   )
 })

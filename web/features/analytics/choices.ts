@@ -9,6 +9,12 @@ export const GROUPS = [
   ['key', 'Key'],
   ['status', 'Status'],
   ['credential', 'Credential'],
+  ['user', 'Person'],
+  ['session', 'Session'],
+  ['agent', 'Agent'],
+  ['tag', 'Tag'],
+  ['model', 'Model'],
+  ['provider', 'Provider'],
 ] as const
 
 export type GroupName = (typeof GROUPS)[number][0]
@@ -79,6 +85,10 @@ const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
   target: 'target',
   key: 'key',
   status: 'status',
+  user: 'user',
+  session: 'session',
+  agent: 'agent',
+  tag: 'tag',
 }
 
 export function toLogFilters(

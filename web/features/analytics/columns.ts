@@ -1,6 +1,6 @@
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatCount, formatDuration, formatShare, formatUsd } from '../../format/figures.ts'
-import { nameOfCaller } from '../../format/group-name.ts'
+import { nameOfGroup } from '../../format/group-name.ts'
 import { readErrorRate, readErrors, TOKENS } from '../../format/usage-measures.ts'
 import type { GroupName } from './choices.ts'
 
@@ -72,6 +72,12 @@ const NOTHING: Readonly<Record<GroupName, string>> = {
   key: 'No key',
   status: 'No status',
   credential: 'No target was asked',
+  user: 'No person is known',
+  session: 'No session',
+  agent: 'Main agent',
+  tag: 'No tag',
+  model: 'No target was asked',
+  provider: 'No target was asked',
 }
 
 export type NameGroup = (sum: Pick<Sum, 'group' | 'isRest'>) => string
@@ -84,9 +90,8 @@ export function toGroupNames(
   return ({ group, isRest }) => {
     if (isRest) return 'All others'
     if (group === null) return NOTHING[by]
-    if (by === 'key') return nameOfCaller(group, names.get(group))
     if (by === 'status') return STATUS_NAMES[group] ?? group
     if (by === 'credential') return CREDENTIAL_NAMES[group] ?? group
-    return group
+    return nameOfGroup({ group, name: names.get(group) }, by)
   }
 }

@@ -6,7 +6,7 @@ import { CALL_FACTS, type CallFact } from '../../../src/contract/call-facts.ts'
 import type { AnswerOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatDuration, formatUsd, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
-import { nameOfCaller } from '../../format/group-name.ts'
+import { nameOfCaller, nameOfUser } from '../../format/group-name.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { PageLink } from '../../ui/links.tsx'
@@ -62,6 +62,7 @@ export function CallSections({
               <CopyButton text={log.keyId} label="Copy the key’s id" />
             </span>
           </Fact>
+          <CallerFacts log={log} />
           <Fact name="Format">
             {log.dialect}, {log.stream ? 'stream' : 'whole answer'}
           </Fact>
@@ -108,6 +109,47 @@ function Section({
       </h3>
       {children}
     </section>
+  )
+}
+
+function CallerFacts({ log }: { readonly log: Log }) {
+  const { user, session, agent, tags } = log
+  const names = log.tagNames?.split(' ') ?? []
+  return (
+    <>
+      {user != null && (
+        <Fact name="User">
+          <PageLink to="/logs" search={{ user }}>
+            {nameOfUser(user, log.userName)}
+          </PageLink>
+        </Fact>
+      )}
+      {session != null && (
+        <Fact name="Session">
+          <PageLink to="/logs" search={{ session }} className="font-mono text-[12px]">
+            {session}
+          </PageLink>
+        </Fact>
+      )}
+      {session != null && agent != null && (
+        <Fact name="Agent">
+          <PageLink to="/logs" search={{ session, agent }} className="font-mono text-[12px]">
+            {agent}
+          </PageLink>
+        </Fact>
+      )}
+      {tags != null && (
+        <Fact name="Tags">
+          <span className="flex flex-wrap gap-x-2">
+            {tags.split(' ').map((tag, index) => (
+              <PageLink key={tag} to="/logs" search={{ tag: names[index] ?? tag }}>
+                {names[index] ?? tag}
+              </PageLink>
+            ))}
+          </span>
+        </Fact>
+      )}
+    </>
   )
 }
 

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Menu, MenuLink } from '../../ui/menu.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
+import { useUserName } from '../../ui/use-user-name.ts'
 import { nameError } from './explain-error.ts'
 import {
   type FilterName,
@@ -31,9 +32,11 @@ export function FilterChips({
   readonly onChange: (search: LogSearch) => void
 }) {
   const keys = useKeysAndTokens().data ?? []
+  const userName = useUserName(search.user)
   const zone = useTimeZone()
   if (!isFiltered(search)) return null
-  const chips = listChips(search, zone, (id) => keys.find((key) => key.id === id)?.name ?? id)
+  const nameKey = (id: string) => keys.find((key) => key.id === id)?.name ?? id
+  const chips = listChips(search, zone, { nameKey, userName })
   return (
     <ul aria-label="Filters that are set" className="flex flex-wrap items-center gap-1.5">
       {chips.map(({ text, names }) => (
@@ -64,11 +67,11 @@ export function FilterChips({
 function listChips(
   search: LogSearch,
   zone: TimeZone,
-  nameKey: (id: string) => string,
+  { nameKey, userName }: { readonly nameKey: (id: string) => string; readonly userName: string },
 ): readonly Chip[] {
   const { durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = search
   const { range, from, to, gate, key, target, outcome, status, errorKind, stream } = search
-  const { refused } = search
+  const { refused, user, session, agent, tag } = search
   const chip = (text: string | undefined, ...names: readonly FilterName[]): readonly Chip[] =>
     text === undefined ? [] : [{ text, names }]
   return [
@@ -79,6 +82,10 @@ function listChips(
     ...chip(status && `status ${status}`, 'status'),
     ...chip(gate && `gate ${gate}`, 'gate'),
     ...chip(key && `key ${nameKey(key)}`, 'key'),
+    ...chip(user && `user ${userName}`, 'user'),
+    ...chip(session && `session ${session}`, 'session'),
+    ...chip(agent && `agent ${agent}`, 'agent'),
+    ...chip(tag && `tag ${tag}`, 'tag'),
     ...chip(target && `target ${target}`, 'target'),
     ...chip(search.targetPart && `target with ${search.targetPart}`, 'targetPart'),
     ...chip(errorKind && nameError(errorKind), 'errorKind'),

@@ -36,6 +36,10 @@ export interface LogSearch {
   /** The code of the gateway's own refusal, or `any`. */
   readonly refused?: string
   readonly stream?: boolean
+  readonly user?: string
+  readonly session?: string
+  readonly agent?: string
+  readonly tag?: string
   /** Milliseconds with an exclusive end, like the cells of the heat map. */
   readonly durationFromMs?: number
   readonly durationToMs?: number
@@ -47,6 +51,7 @@ export type FilterName = keyof LogSearch
 
 const STATUS = /^[1-5](?:xx|[0-9]{2})$/
 const NAME = /^[\x20-\x7e]{1,300}$/
+const CALLER = /^[^\p{Cc}]{1,300}$/u
 const ERROR_KIND = /^[a-z_]{1,50}$/
 
 /** Whether the text may be a name. The gateway would refuse other texts, so they are not sent. */
@@ -78,6 +83,10 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
     errorKind: text('errorKind', ERROR_KIND),
     refused: text('refused', ERROR_KIND),
     stream: readBoolean(search.stream),
+    user: text('user', CALLER),
+    session: text('session', CALLER),
+    agent: text('agent', CALLER),
+    tag: text('tag', CALLER),
     ...readLengths(search.durationFromMs, search.durationToMs, ['durationFromMs', 'durationToMs']),
     ...readLengths(search.firstByteFromMs, search.firstByteToMs, [
       'firstByteFromMs',

@@ -11,6 +11,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
+import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { useUserName } from '../../ui/use-user-name.ts'
 import { BreakdownCard } from './breakdown-card.tsx'
 import { type Choices, GROUPS, parseChoices, toSearch } from './choices.ts'
@@ -57,6 +58,9 @@ export function AnalyticsPage() {
         </>
       }
     >
+      <UnpricedCalls
+        {...(choices.filters.gate === undefined ? {} : { gate: choices.filters.gate })}
+      />
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
       {/* Refused calls have no target, so a filter by target matches no refused call. */}

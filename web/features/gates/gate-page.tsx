@@ -17,6 +17,7 @@ import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
 import { describeError } from '../../ui/states.tsx'
 import { toast, UNDO_MS } from '../../ui/toast.ts'
+import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import type { Gate } from './gate-draft.ts'
@@ -116,6 +117,7 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   return (
     <>
       <FallbackNotice gateId={gate.id} />
+      <UnpricedCalls gate={gate.id} />
       {/* Hidden and not removed while another tab is shown, so that typed text is kept. */}
       <div hidden={tab !== undefined}>
         <GateEditor gate={gate} onDirty={setDirty} />

@@ -2,6 +2,7 @@
 import type { AnswerOf, RowOf } from '../../api/ask.ts'
 import { findByWords } from '../../format/find-by-words.ts'
 import { newestFirst } from '../../format/newest-first.ts'
+import { listUnpriced, type UnpricedTarget } from '../../format/unpriced.ts'
 
 export type Credential = 'own' | 'platform' | null
 
@@ -214,11 +215,6 @@ function textOf(row: ModelRow): string {
 
 type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
-export interface UnpricedTarget {
-  readonly target: string
-  readonly calls: number
-}
-
 export interface ModelCalls {
   /** Undefined: not known. */
   readonly callsOf: (row: ModelRow) => number | undefined
@@ -237,13 +233,7 @@ export function countCalls({
   const counts = { target: byGroup(targets), gate: byGroup(gates) }
   return {
     callsOf: ({ type, target }) => counts[type === 'gate' ? 'gate' : 'target'](target),
-    unpriced: (targets ?? [])
-      .flatMap(({ group, isRest, cost }) =>
-        group === null || isRest || cost.unpricedCalls === 0
-          ? []
-          : [{ target: group, calls: cost.unpricedCalls }],
-      )
-      .toSorted((a, b) => b.calls - a.calls),
+    unpriced: listUnpriced(targets),
   }
 }
 

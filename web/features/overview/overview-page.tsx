@@ -17,6 +17,7 @@ import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { RowSkeletons } from '../../ui/states.tsx'
+import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { type Live, useLive } from '../../ui/use-live.ts'
 import { useDismissal, useFirstSteps } from './first-steps-state.ts'
 import { QuotaCard } from './quota-card.tsx'
@@ -113,6 +114,7 @@ function AccountUsage({
   const shared = { range, choice, everyMs, metric }
   return (
     <>
+      <UnpricedCalls />
       <LimitNoticeLine exhausted={useExhausted('account', everyMs)} />
       <TokenReminder />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />

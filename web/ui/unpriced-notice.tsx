@@ -1,10 +1,26 @@
+import { useQuery } from '@tanstack/react-query'
 import { CircleDollarSign } from 'lucide-react'
-import { formatWhole } from '../../format/figures.ts'
-import { PageLink } from '../../ui/links.tsx'
-import type { UnpricedTarget } from './model-rows.ts'
+import { useState } from 'react'
+import { operationQuery } from '../api/operation-query.ts'
+import { formatWhole } from '../format/figures.ts'
+import { listUnpriced, type UnpricedTarget } from '../format/unpriced.ts'
+import { PageLink } from './links.tsx'
 
 /** Further models are only counted. */
 const MOST_SHOWN = 5
+
+const DAYS_MS = 30 * 86_400_000
+
+/** Shown only if calls ran without a known price. @param gate undefined: all gates */
+export function UnpricedCalls({ gate }: { readonly gate?: string }) {
+  const [from] = useState(() => new Date(Date.now() - DAYS_MS).toISOString())
+  const sums = useQuery(
+    operationQuery('GET /v1/analytics', {
+      query: { from, interval: 'all', group_by: 'target', gate },
+    }),
+  )
+  return <UnpricedNotice unpriced={listUnpriced(sums.data?.data)} />
+}
 
 export function UnpricedNotice({ unpriced }: { readonly unpriced: readonly UnpricedTarget[] }) {
   if (unpriced.length === 0) return null
@@ -23,7 +39,8 @@ export function UnpricedNotice({ unpriced }: { readonly unpriced: readonly Unpri
             a known price.
           </span>{' '}
           The cost of such calls is unknown. The operator can declare prices in the section{' '}
-          <code className="font-mono">models</code> of the configuration file.
+          <code className="font-mono">models</code> of the configuration file (
+          <PageLink to="/models">Models</PageLink>).
         </p>
         <ul className="mt-2 flex flex-wrap gap-x-4 gap-y-1">
           {unpriced.slice(0, MOST_SHOWN).map((one) => (

@@ -168,7 +168,11 @@ export const providerModelParameters = z.object({
 export type RequestRuleBody = z.infer<typeof requestRule>
 export type ProviderModelBody = z.infer<typeof providerModelBody>
 
-export const providerModelList = listOf(providerModelBody, 'ProviderModelList')
+export const providerModelList = listOf(providerModelBody, 'ProviderModelList').extend({
+  maySetPrices: z.boolean().meta({
+    description: 'Whether you may set prices: PUT /v1/provider-models/{provider}/{model}.',
+  }),
+})
 
 /** Longer than any API key, because service accounts are documents. */
 const MAX_KEY_LENGTH = 20_000

@@ -34,6 +34,7 @@ beforeAll(async () => {
     sandbox: true,
     environment: {
       GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1',
+      GATEHOUSE_OPERATOR_API: 'on',
       GROQ_API_KEY: 'none',
       GROQ_BASE_URL: `${upstream.url}/v1`,
     },
@@ -168,6 +169,21 @@ test('calls without a known price are named, with a way to the log', async () =>
     await notice.getByText('1 call of the last 30 days ran without a known price').waitFor()
   }
   expect(await findAccessibilityFaults(page)).toEqual([])
+  await notice.getByRole('button', { name: `Set a price of ${UNPRICED}` }).click()
+  const dialog = page.getByRole('dialog', { name: `Set a price of ${UNPRICED}` })
+  await dialog.getByLabel('Input', { exact: true }).fill('2.5')
+  await dialog.getByLabel('Output').fill('-1')
+  await dialog.getByText('must be a number of US dollars').waitFor()
+  await dialog.getByLabel('Output').fill('10')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.getByText('Price set').waitFor()
+  const shown = await controlPlaneCall(gatehouse, 'GET', `/v1/provider-models/${UNPRICED}`)
+  expect(await shown.json()).toMatchObject({ inputUsdPerMillion: 2.5, outputUsdPerMillion: 10 })
+  const echo = { model: 'echo', messages: [{ role: 'user', content: 'x' }] }
+  const answered = await controlPlaneCall(gatehouse, 'POST', '/v1/chat/completions', echo)
+  expect([answered.status, await answered.text()]).toEqual([200, expect.any(String)])
+  await rowOf('sandbox/echo').getByText('healthy').waitFor()
   await notice.getByRole('link', { name: UNPRICED }).click()
   await page.waitForURL('**/logs?target=groq%2Fbrand-new-model')
 })

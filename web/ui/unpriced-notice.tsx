@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { operationQuery } from '../api/operation-query.ts'
 import { formatWhole } from '../format/figures.ts'
 import { listUnpriced, type UnpricedTarget } from '../format/unpriced.ts'
+import { Button } from './button.tsx'
 import { PageLink } from './links.tsx'
 
 /** Further models are only counted. */
@@ -22,7 +23,14 @@ export function UnpricedCalls({ gate }: { readonly gate?: string }) {
   return <UnpricedNotice unpriced={listUnpriced(sums.data?.data)} />
 }
 
-export function UnpricedNotice({ unpriced }: { readonly unpriced: readonly UnpricedTarget[] }) {
+export function UnpricedNotice({
+  unpriced,
+  onSetPrice,
+}: {
+  readonly unpriced: readonly UnpricedTarget[]
+  /** Undefined: the reader may not set prices. */
+  readonly onSetPrice?: ((target: string) => void) | undefined
+}) {
   if (unpriced.length === 0) return null
   const calls = unpriced.reduce((sum, one) => sum + one.calls, 0)
   const rest = unpriced.length - MOST_SHOWN
@@ -49,6 +57,16 @@ export function UnpricedNotice({ unpriced }: { readonly unpriced: readonly Unpri
                 {one.target}
               </PageLink>{' '}
               ({formatWhole(one.calls)})
+              {onSetPrice !== undefined && (
+                <Button
+                  size="small"
+                  look="quiet"
+                  aria-label={`Set a price of ${one.target}`}
+                  onClick={() => onSetPrice(one.target)}
+                >
+                  Set a price
+                </Button>
+              )}
             </li>
           ))}
           {rest > 0 && <li>and {rest} more</li>}

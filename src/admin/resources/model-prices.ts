@@ -116,10 +116,22 @@ const UNPRICED_LIKE =
   'is not a model with a price in the configuration file or the price table: see ' +
   'GET /v1/provider-models'
 
+type Setters = Pick<Dependencies, 'operatorAccount' | 'hasOperatorApi'>
+
+export function maySetPrices(caller: ControlPlaneCaller, dependencies: Setters): boolean {
+  try {
+    assertMaySet(caller, dependencies)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError) return false
+    throw error
+  }
+}
+
 /** @throws GatewayError `forbidden` */
 function assertMaySet(
   caller: ControlPlaneCaller,
-  { operatorAccount, hasOperatorApi }: Dependencies,
+  { operatorAccount, hasOperatorApi }: Setters,
 ): ControlPlaneCaller {
   assertOperator(caller, operatorAccount)
   if (!hasOperatorApi)

@@ -27,6 +27,7 @@ test('the known models are listed with their prices and facts', async () => {
       { provider: 'openai', id: 'org/gpt-oss', ...unknown },
     ],
     nextCursor: null,
+    maySetPrices: true,
   })
 })
 

@@ -21,6 +21,7 @@ import {
   type KnownModel,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
+import { maySetPrices } from './model-prices.ts'
 import { credentialsOf } from './providers.ts'
 
 const listRoute = createRoute({
@@ -52,7 +53,14 @@ const showRoute = createRoute({
 
 type Dependencies = Pick<
   ControlPlaneDependencies,
-  'providers' | 'providerKeys' | 'modelsOf' | 'describeModel' | 'rulesOf' | 'modelPrices'
+  | 'providers'
+  | 'providerKeys'
+  | 'modelsOf'
+  | 'describeModel'
+  | 'rulesOf'
+  | 'modelPrices'
+  | 'operatorAccount'
+  | 'hasOperatorApi'
 >
 
 interface Found {
@@ -112,7 +120,11 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
     const credentials = credentialsOf(dependencies, callerOf(c.env).accountId)
     const data = page.map((model) => toBody(model, credentials(model.provider)))
     const hasMore = last !== undefined && page.length < rest.length
-    return c.json({ data, nextCursor: hasMore ? encodeCursor(last) : null }, 200)
+    const nextCursor = hasMore ? encodeCursor(last) : null
+    return c.json(
+      { data, nextCursor, maySetPrices: maySetPrices(callerOf(c.env), dependencies) },
+      200,
+    )
   })
 
   app.openapi(showRoute, (c) => {

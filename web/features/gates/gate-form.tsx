@@ -4,6 +4,7 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
+import { useTargetHealth } from '../../ui/use-target-health.ts'
 import {
   type AdaptMode,
   type GateDraft,
@@ -15,7 +16,6 @@ import { TargetList } from './target-list.tsx'
 import { TargetPicker } from './target-picker.tsx'
 import { useCatalog } from './use-catalog.ts'
 import type { GateForm } from './use-gate-form.ts'
-import { useTargetHealth } from './use-target-health.ts'
 
 export function GateFields({ form, isNew }: { readonly form: GateForm; readonly isNew: boolean }) {
   const { draft, set, problem } = form

@@ -6,17 +6,17 @@ import { formatCount, formatShare, formatWhole, NOT_KNOWN } from '../../format/f
 import { findByWords } from '../../format/find-by-words.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { FirstRows } from '../../ui/first-rows.tsx'
+import { HealthBadge } from '../../ui/health-badge.tsx'
 import { ExhaustedBadge, LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { ResourcePage } from '../../ui/resource-page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useSeenSince, useTargetHealth } from '../../ui/use-target-health.ts'
 import { type Gate, toDraft, toShares } from './gate-draft.ts'
 import { FallbackBadge, useGateFallbacks } from './gate-fallback.tsx'
-import { HealthBadge } from './health-badge.tsx'
 import { type RecentCalls, useRecentCalls } from './use-recent-calls.ts'
-import { useSeenSince, useTargetHealth } from './use-target-health.ts'
 
 export function GatesPage() {
   const seenSince = useSeenSince()

@@ -24,13 +24,13 @@ import { formatShare } from '../../format/figures.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { HealthBadge, type TargetHealth } from '../../ui/health-badge.tsx'
 import { Moment } from '../../ui/moment.tsx'
+import type { useTargetHealth } from '../../ui/use-target-health.ts'
 import { type Strategy, type TargetDraft, toShares } from './gate-draft.ts'
-import { HealthBadge, type TargetHealth } from './health-badge.tsx'
 import type { ModelOption } from './model-search.ts'
 import { toPriceText, UnknownModelBadge } from './target-picker.tsx'
 import type { TargetCatalog } from './use-catalog.ts'
-import type { useTargetHealth } from './use-target-health.ts'
 
 export interface TargetListProps {
   readonly targets: readonly TargetDraft[]

@@ -1,8 +1,10 @@
 import { formatCount } from '../../format/figures.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { HealthBadge, type TargetHealth } from '../../ui/health-badge.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { ColumnTable } from '../../ui/table.tsx'
+import type { useTargetHealth } from '../../ui/use-target-health.ts'
 import { MOST_COMPARED } from './model-choices.ts'
 import {
   ContextText,
@@ -21,11 +23,17 @@ export function ModelTable({
   compared,
   onCompare,
   callsOf,
+  healthOf,
+  onSetPrice,
 }: {
   readonly rows: readonly ModelRow[]
   readonly compared: readonly string[]
   readonly onCompare: (target: string, isCompared: boolean) => void
   readonly callsOf: (row: ModelRow) => number | undefined
+  /** Undefined: not known yet. */
+  readonly healthOf: ReturnType<typeof useTargetHealth>
+  /** Undefined: the reader may not set prices. */
+  readonly onSetPrice: ((target: string) => void) | undefined
 }) {
   return (
     <ColumnTable
@@ -64,7 +72,11 @@ export function ModelTable({
           className: 'min-w-36 text-[13px] text-ink-soft',
           cell: (row) => <Abilities row={row} />,
         },
-        { title: 'Key', isLabelled: true, cell: (row) => <CredentialBadge row={row} /> },
+        {
+          title: 'Key and health',
+          isLabelled: true,
+          cell: (row) => <KeyAndHealth row={row} health={healthOf?.(row.target)} />,
+        },
         {
           title: 'Calls, 30 days',
           isNumber: true,
@@ -75,7 +87,7 @@ export function ModelTable({
         {
           title: 'Actions',
           isHidden: true,
-          cell: (row) => <Actions row={row} />,
+          cell: (row) => <Actions row={row} onSetPrice={onSetPrice} />,
         },
       ]}
     />
@@ -169,9 +181,41 @@ function Calls({
   )
 }
 
-function Actions({ row: { target, type, gateId, isReachable } }: { readonly row: ModelRow }) {
+/** A target that was not called since the node's start has no health worth a badge. */
+function KeyAndHealth({
+  row,
+  health,
+}: {
+  readonly row: ModelRow
+  readonly health: TargetHealth | undefined
+}) {
+  const isSeen = health !== undefined && health.configured && health.state !== 'unknown'
+  return (
+    <span className="flex flex-col items-start gap-1">
+      <CredentialBadge row={row} />
+      {isSeen && <HealthBadge health={health} />}
+    </span>
+  )
+}
+
+function Actions({
+  row: { target, type, gateId, isReachable, inputUsd },
+  onSetPrice,
+}: {
+  readonly row: ModelRow
+  readonly onSetPrice: ((target: string) => void) | undefined
+}) {
   return (
     <div className="flex flex-wrap justify-end gap-2 max-sm:justify-start">
+      {onSetPrice !== undefined && type === 'provider' && inputUsd === null && (
+        <Button
+          size="small"
+          aria-label={`Set a price of ${target}`}
+          onClick={() => onSetPrice(target)}
+        >
+          Set a price
+        </Button>
+      )}
       {type !== 'gate' && (
         <LinkButton
           size="small"

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Boxes } from 'lucide-react'
-import { startTransition, useDeferredValue, useMemo, useOptimistic } from 'react'
+import { startTransition, useDeferredValue, useMemo, useOptimistic, useState } from 'react'
 import { formatWhole } from '../../format/figures.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -10,29 +10,35 @@ import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState, ErrorState, RowSkeletons } from '../../ui/states.tsx'
 import { UnpricedNotice } from '../../ui/unpriced-notice.tsx'
+import { useTargetHealth } from '../../ui/use-target-health.ts'
 import { CompareModels } from './compare-models.tsx'
 import { type ModelChoices, parseModelChoices, toModelSearch } from './model-choices.ts'
 import { findModels, type ModelCalls, type ModelRow, SORTS, type SortName } from './model-rows.ts'
 import { ModelTable } from './model-table.tsx'
+import { SetPriceDialog } from './set-price-dialog.tsx'
 import { useModelCalls, useModels } from './use-models.ts'
 
 const PROVIDER_KEYS: string = '/provider-keys'
 
 export function ModelsPage() {
-  const { rows, error, retry } = useModels()
+  const { rows, maySetPrices, error, retry } = useModels()
   const calls = useModelCalls()
+  const [target, setTarget] = useState<string>()
   return (
     <Page
       title="Models"
       note="The models that gates can use, with prices in US dollars per million tokens. Models that are not listed can be typed into a gate."
     >
-      <UnpricedNotice unpriced={calls.unpriced} />
+      <UnpricedNotice unpriced={calls.unpriced} onSetPrice={maySetPrices ? setTarget : undefined} />
       {rows === undefined ? (
         <Card>
           {error === undefined ? <RowSkeletons /> : <ErrorState error={error} retry={retry} />}
         </Card>
       ) : (
-        <FoundModels rows={rows} calls={calls} />
+        <FoundModels rows={rows} calls={calls} onSetPrice={maySetPrices ? setTarget : undefined} />
+      )}
+      {target !== undefined && (
+        <SetPriceDialog target={target} onClose={() => setTarget(undefined)} />
       )}
     </Page>
   )
@@ -41,10 +47,13 @@ export function ModelsPage() {
 function FoundModels({
   rows,
   calls: { callsOf },
+  onSetPrice,
 }: {
   readonly rows: readonly ModelRow[]
   readonly calls: ModelCalls
+  readonly onSetPrice: ((target: string) => void) | undefined
 }) {
+  const healthOf = useTargetHealth()
   const [choices, change] = useModelChoices()
   const { provider, sort, isWithoutKey, compared } = choices
   // The field updates at once; the hundreds of rows update afterwards.
@@ -110,6 +119,8 @@ function FoundModels({
                 compared={compared}
                 onCompare={onCompare}
                 callsOf={callsOf}
+                healthOf={healthOf}
+                onSetPrice={onSetPrice}
               />
             )}
           </FirstRows>

@@ -30,6 +30,7 @@ export function useModels() {
   const queries = [providers, models, owned, gates]
   return {
     rows,
+    maySetPrices: models.data?.maySetPrices === true,
     error: queries.find(({ isError }) => isError)?.error,
     retry: () => {
       for (const query of queries) if (query.isError) void query.refetch()

@@ -17,13 +17,17 @@ import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { RowSkeletons } from '../../ui/states.tsx'
-import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { type Live, useLive } from '../../ui/use-live.ts'
 import { useDismissal, useFirstSteps } from './first-steps-state.ts'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
 import { useSums } from './use-overview.ts'
+
+/** Rarely shown, so apart from the first load. */
+const UnpricedCalls = lazy(async () => ({
+  default: (await import('../../ui/unpriced-notice.tsx')).UnpricedCalls,
+}))
 
 /** Only new accounts see them. */
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }))
@@ -114,7 +118,9 @@ function AccountUsage({
   const shared = { range, choice, everyMs, metric }
   return (
     <>
-      <UnpricedCalls />
+      <Suspense fallback={null}>
+        <UnpricedCalls />
+      </Suspense>
       <LimitNoticeLine exhausted={useExhausted('account', everyMs)} />
       <TokenReminder />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />

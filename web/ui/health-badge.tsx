@@ -1,9 +1,9 @@
-import type { RowOf } from '../../api/ask.ts'
-import { formatDuration } from '../../format/figures.ts'
-import type { TimeZone } from '../../format/time-zone.ts'
-import { formatDayTime, formatRelative } from '../../format/times.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
-import { useTimeZone } from '../../ui/use-time-zone.ts'
+import type { RowOf } from '../api/ask.ts'
+import { formatDuration } from '../format/figures.ts'
+import type { TimeZone } from '../format/time-zone.ts'
+import { formatDayTime, formatRelative } from '../format/times.ts'
+import { Badge, type Tone } from './badge.tsx'
+import { useTimeZone } from './use-time-zone.ts'
 
 export type TargetHealth = RowOf<'GET /v1/targets/health'> & {
   /** When the reporting node started; undefined from an earlier version. */

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { operationQuery } from '../../api/operation-query.ts'
+import { operationQuery } from '../api/operation-query.ts'
 import type { TargetHealth } from './health-badge.tsx'
 
 const AGAIN_AFTER_MS = 5_000

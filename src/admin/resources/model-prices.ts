@@ -14,9 +14,7 @@ import { providerModelParameters } from '../../contract/providers.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toPublicModelPrice } from '../../core/model-price.ts'
 import {
-  assertOperator,
   type ControlPlaneApp,
-  type ControlPlaneCaller,
   type ControlPlaneDependencies,
   callerOf,
   errorAnswers,
@@ -25,6 +23,7 @@ import {
 } from '../control-plane-app.ts'
 import { refuse, refuseProblems } from '../refusals.ts'
 import { ifMatched, ROUTE_DESCRIPTION, tagged } from '../resource-routes.ts'
+import { assertMaySet } from './may-set-prices.ts'
 import { assertProvider } from './provider-models.ts'
 
 const path = '/v1/provider-models/{provider}/{model}'
@@ -115,33 +114,6 @@ export function bindModelPrices(app: ControlPlaneApp, dependencies: Dependencies
 const UNPRICED_LIKE =
   'is not a model with a price in the configuration file or the price table: see ' +
   'GET /v1/provider-models'
-
-type Setters = Pick<Dependencies, 'operatorAccount' | 'hasOperatorApi'>
-
-export function maySetPrices(caller: ControlPlaneCaller, dependencies: Setters): boolean {
-  try {
-    assertMaySet(caller, dependencies)
-    return true
-  } catch (error) {
-    if (error instanceof GatewayError) return false
-    throw error
-  }
-}
-
-/** @throws GatewayError `forbidden` */
-function assertMaySet(
-  caller: ControlPlaneCaller,
-  { operatorAccount, hasOperatorApi }: Setters,
-): ControlPlaneCaller {
-  assertOperator(caller, operatorAccount)
-  if (!hasOperatorApi)
-    throw new GatewayError(
-      'forbidden',
-      'This server does not take prices by its API. Set GATEHOUSE_OPERATOR_API=on, or declare ' +
-        'the price in the section models of gatehouse.yaml.',
-    )
-  return caller
-}
 
 /** @throws GatewayError `conflict` */
 function assertUnpriced(target: string, source: string | undefined): void {

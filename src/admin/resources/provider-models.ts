@@ -21,7 +21,7 @@ import {
   type KnownModel,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
-import { maySetPrices } from './model-prices.ts'
+import { maySetPrices } from './may-set-prices.ts'
 import { credentialsOf } from './providers.ts'
 
 const listRoute = createRoute({

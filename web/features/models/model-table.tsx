@@ -189,7 +189,7 @@ function KeyAndHealth({
   readonly row: ModelRow
   readonly health: TargetHealth | undefined
 }) {
-  const isSeen = health !== undefined && health.configured && health.state !== 'unknown'
+  const isSeen = health?.configured && health.state !== 'unknown'
   return (
     <span className="flex flex-col items-start gap-1">
       <CredentialBadge row={row} />

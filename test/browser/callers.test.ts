@@ -8,6 +8,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
+import { findPageFaults } from '../support/page-checks.ts'
 import { type PlannedCall, seedCallerNames, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -98,4 +99,73 @@ test('the log is filtered by person and tag, and a call names its caller', async
   await call.getByRole('link', { name: SESSION }).waitFor()
   await call.getByRole('link', { name: 'team-a' }).click()
   await page.getByRole('button', { name: 'Remove the filter tag team-a' }).waitFor()
+})
+
+test('the overview shows spend by person and the people who spent most', async () => {
+  await follow(page, '/?range=7d')
+  await page.getByRole('combobox', { name: 'Spend by' }).selectOption('By person')
+  const legend = page
+    .getByRole('figure', { name: 'Spend over time' })
+    .getByRole('list', { name: 'Legend' })
+  await legend.getByText('ann@example.com', { exact: true }).waitFor()
+  await legend.getByText('No person is known', { exact: true }).waitFor()
+  const people = page.getByRole('list', { name: 'Top people' })
+  expect(await people.locator('a.truncate').allTextContents()).toEqual([
+    'ann@example.com',
+    'End user bbbbbbbbbbbbbbbb',
+  ])
+  await people.getByRole('link', { name: 'ann@example.com', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'ann@example.com' }).waitFor()
+})
+
+test('people are listed by cost, with a file of all; a page shows what a person spent', async () => {
+  await page.getByRole('navigation').getByRole('link', { name: 'People' }).click()
+  const rows = page.getByRole('region', { name: 'People' }).locator('tbody tr')
+  await untilItHolds(async () =>
+    expect(await rows.locator('a').allTextContents()).toEqual([
+      'ann@example.com',
+      'End user bbbbbbbbbbbbbbbb',
+    ]),
+  )
+  await page.getByText('1 call for $0.0042 has no known person').waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ])
+  const [head, row] = (await Bun.file((await download.path()) ?? '').text()).split('\r\n')
+  expect(head).toStartWith('user,user_id,calls')
+  expect(row).toStartWith(`ann@example.com,${ANN},3,1,`)
+  await page.getByRole('link', { name: 'ann@example.com' }).click()
+  await page.getByRole('region', { name: 'Models used' }).getByText('owned/small').waitFor()
+  await page
+    .getByRole('region', { name: 'Gates used' })
+    .getByRole('row', { name: /^coding 3 1 / })
+    .waitFor()
+  await page.getByRole('list', { name: 'Errors by kind' }).getByText('504').waitFor()
+  await page
+    .getByRole('region', { name: 'Sessions' })
+    .getByRole('row', { name: new RegExp(`^${SESSION} ann@example.com .* 3 1 `) })
+    .waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
+
+test('a session shows its calls with subagents nested, and the growth of its input', async () => {
+  await page.getByRole('navigation').getByRole('link', { name: 'Sessions' }).click()
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Highest cost first')
+  await page.waitForURL('**order=cost**')
+  await page.getByRole('link', { name: SESSION }).click()
+  await page
+    .getByRole('img', { name: /^Input tokens of 2 calls: 1,200 .* 40,000 at most/ })
+    .waitFor()
+  const main = page.getByRole('region', { name: 'Main agent' })
+  const explore = main.getByRole('region', { name: 'Subagent 222222' })
+  const review = explore.getByRole('region', { name: 'Subagent 333333' })
+  await review.getByText('504 upstream timeout').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await review.getByRole('link').click()
+  await page.getByRole('button', { name: `Remove the filter session ${SESSION}` }).waitFor()
+})
+
+test('these pages log no error and request nothing from another host', () => {
+  expect(visit.complaints).toEqual([])
 })

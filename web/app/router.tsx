@@ -218,6 +218,25 @@ const shellRoutes = [
     () => import('../features/provider-keys/provider-keys-page.tsx'),
     'ProviderKeysPage',
   ),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/people',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/callers/people-page.tsx'), 'PeoplePage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/people/$user',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/callers/person-page.tsx'), 'PersonPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/sessions',
+    validateSearch: textSearch,
+    component: lazyPage(() => import('../features/callers/sessions-page.tsx'), 'SessionsPage'),
+  }),
+  page('/sessions/$sessionId', () => import('../features/callers/session-page.tsx'), 'SessionPage'),
   logsRoute.addChildren([callRoute]),
   createRoute({
     getParentRoute: () => shellRoute,

@@ -5,6 +5,7 @@ import {
   Boxes,
   ChartColumnStacked,
   ChevronsUpDown,
+  History,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
@@ -16,6 +17,7 @@ import {
   Server,
   Settings,
   Terminal,
+  Users,
   X,
 } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
@@ -257,6 +259,8 @@ const NAVIGATION: readonly NavigationGroup[] = [
   {
     heading: 'Usage',
     entries: [
+      { to: '/people', label: 'People', icon: Users },
+      { to: '/sessions', label: 'Sessions', icon: History },
       { to: '/logs', label: 'Logs', icon: ScrollText },
       { to: '/analytics', label: 'Analytics', icon: ChartColumnStacked },
     ],

@@ -1,8 +1,7 @@
-import { HASHED_KINDS } from '../../src/contract/words.ts'
+import type { HASHED_KINDS } from '../../src/contract/words.ts'
 
 /** Groups with their own names, by which the log can be filtered too. */
-export const NAMED_GROUPS = ['gate', 'target', 'key', ...HASHED_KINDS] as const
-export type NamedGroupBy = (typeof NAMED_GROUPS)[number]
+export type NamedGroupBy = 'gate' | 'target' | 'key' | (typeof HASHED_KINDS)[number]
 
 const SHOWN_OF_ID = 12
 const USER_ID = /^user_/

@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { CircleSlash } from 'lucide-react'
-import { operationQuery, wholeListQuery } from '../api/operation-query.ts'
-import { type Exhausted, findExhausted, type LimitScope } from '../format/exhausted.ts'
+import type { Exhausted } from '../format/exhausted.ts'
 import { Badge } from './badge.tsx'
 import { PageLink } from './links.tsx'
 import { Moment } from './moment.tsx'
@@ -9,15 +7,6 @@ import { Sentence } from './sentence.tsx'
 
 /** Further limits are only counted. */
 const MOST_SHOWN = 4
-
-export function useExhausted(
-  scope: LimitScope,
-  everyMs: number | false = false,
-): readonly Exhausted[] {
-  const budgets = useQuery({ ...wholeListQuery('GET /v1/budgets'), refetchInterval: everyMs })
-  const account = useQuery({ ...operationQuery('GET /v1/account'), refetchInterval: everyMs })
-  return findExhausted({ budgets: budgets.data ?? [], quota: account.data?.quota }, scope)
-}
 
 export function LimitNotices({ exhausted }: { readonly exhausted: readonly Exhausted[] }) {
   if (exhausted.length === 0) return null

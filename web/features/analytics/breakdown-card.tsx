@@ -1,10 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
 import { useState } from 'react'
-import type { UsageSumBody } from '../../../src/contract/analytics.ts'
-import type { QueryOf } from '../../../src/contract/api-call.ts'
 import { toUsageCsv } from '../../../src/contract/csv.ts'
-import { ask } from '../../api/ask.ts'
+import { askAllGroups } from '../../api/all-groups.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
@@ -15,6 +13,7 @@ import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
 import { NOTHING_PAINT, type Paint, paintAt } from '../../ui/charts/palette.ts'
 import { groupOfSeries, listLargest, toStackedData } from '../../ui/charts/stacked-data.ts'
 import { usePaints } from '../../ui/charts/use-paints.ts'
+import { downloadText } from '../../ui/download-text.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { describeError, EmptyState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
@@ -211,15 +210,6 @@ function DrawnSelect({
   )
 }
 
-function downloadText(text: string, fileName: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = fileName
-  link.click()
-  URL.revokeObjectURL(address)
-}
-
 // Gates, targets and keys have the same colours everywhere in this browser; status classes and
 // credentials have fixed colours.
 
@@ -241,21 +231,4 @@ function useGroupPaints(
   const paints = usePaints(by, isFixed ? [] : named)
   return (group) =>
     (group === null ? undefined : isFixed ? FIXED[group] : paints.get(group)) ?? NOTHING_PAINT
-}
-
-const GROUPS_PER_PAGE = 1_000
-
-async function askAllGroups(
-  query: Omit<QueryOf<'GET /v1/analytics'>, 'limit' | 'cursor'>,
-): Promise<readonly UsageSumBody[]> {
-  const sums: UsageSumBody[] = []
-  let cursor: string | undefined
-  do {
-    const page = await ask('GET /v1/analytics', {
-      query: { ...query, limit: GROUPS_PER_PAGE, cursor },
-    })
-    for (const sum of page.data) if (!sum.isRest) sums.push(sum)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return sums
 }

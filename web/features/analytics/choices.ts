@@ -1,7 +1,10 @@
 /** The reader's choices in the analytics, stored in the address, so that a view can be shared. */
-import { NAMED_GROUPS, type NamedGroupBy } from '../../format/group-name.ts'
+import { HASHED_KINDS } from '../../../src/contract/words.ts'
+import type { NamedGroupBy } from '../../format/group-name.ts'
 import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'
 import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
+
+export const NAMED_GROUPS: readonly NamedGroupBy[] = ['gate', 'target', 'key', ...HASHED_KINDS]
 
 export const GROUPS = [
   ['gate', 'Gate'],

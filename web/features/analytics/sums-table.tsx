@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { formatCount } from '../../format/figures.ts'
-import { NAMED_GROUPS } from '../../format/group-name.ts'
 import { readUnknown } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
-import { type Choices, type GroupName, toSearch } from './choices.ts'
+import { type Choices, type GroupName, NAMED_GROUPS, toSearch } from './choices.ts'
 import { COLUMNS, type Column, type NameGroup, type Sum, sortSums } from './columns.ts'
 
 const NAME_COLUMN = 'name'

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { NOT_KNOWN } from '../../format/figures.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { PERIOD_WORDS, toUse } from '../../ui/budget-use.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { Fact, Facts } from '../../ui/facts.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Meter } from '../../ui/meter.tsx'
@@ -140,22 +140,5 @@ function BudgetsCard({ keyId }: { readonly keyId: string }) {
         </ul>
       )}
     </Card>
-  )
-}
-
-export function Facts({ children }: { readonly children: ReactNode }) {
-  return (
-    <dl className="grid grid-cols-2 gap-x-8 gap-y-4 p-5 text-sm sm:grid-cols-[repeat(auto-fit,minmax(9rem,1fr))]">
-      {children}
-    </dl>
-  )
-}
-
-export function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
-  return (
-    <div className="min-w-0 wrap-anywhere">
-      <dt className="text-xs text-ink-faint">{term}</dt>
-      <dd className="mt-1 text-ink tabular-nums">{children}</dd>
-    </div>
   )
 }

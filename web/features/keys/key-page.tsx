@@ -6,17 +6,18 @@ import { ApiError } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { parseRangeChoice, resolveRange } from '../../format/time-range.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { ErrorsCard } from '../../ui/errors-card.tsx'
+import { GroupCard } from '../../ui/group-card.tsx'
+import { LimitNotices } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { ErrorState } from '../../ui/states.tsx'
 import { StopBadge } from '../../ui/stop-dialogs.tsx'
-import { ErrorsCard } from './errors-card.tsx'
-import { GatesCard } from './gates-card.tsx'
+import { UsageCard } from '../../ui/usage-card.tsx'
+import { useExhausted } from '../../ui/use-exhausted.ts'
 import { type Credential, KeyFacts } from './key-facts.tsx'
 import { Expiry } from './key-table.tsx'
-import { KeyUsage } from './key-usage.tsx'
 
 export function KeyPage() {
   const { keyId } = useParams({ from: '/shell/keys/$keyId' })
@@ -26,6 +27,7 @@ export function KeyPage() {
   const found = useCredential(keyId)
   const exhausted = useExhausted('key').filter(({ of }) => of === keyId)
   const credential = found.data
+  const filters = { key: keyId }
   return (
     <Page
       title={credential?.row.name ?? 'Token or key'}
@@ -44,12 +46,12 @@ export function KeyPage() {
       }
     >
       <LimitNotices exhausted={exhausted} />
-      <KeyUsage keyId={keyId} range={range} />
+      <UsageCard filters={filters} range={range} />
       <div className="grid gap-6 xl:grid-cols-2">
-        <GatesCard keyId={keyId} range={range} />
-        <ErrorsCard keyId={keyId} period={range.current} />
+        <GroupCard filters={filters} by="gate" order="calls" range={range} />
+        <ErrorsCard filters={filters} period={range.current} />
       </div>
-      <RefusedCalls period={range.current} filters={{ key: keyId }} />
+      <RefusedCalls period={range.current} filters={filters} />
       {found.isError && <ErrorState error={found.error} retry={() => void found.refetch()} />}
       {credential != null && <KeyFacts credential={credential} />}
     </Page>

@@ -6,7 +6,7 @@ import { describeEndReport } from '../../format/end-report.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
-import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { LimitNotices } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import {
   DeleteDialog,
@@ -15,6 +15,7 @@ import {
   type RowDialogProps,
 } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { useExhausted } from '../../ui/use-exhausted.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'

@@ -119,14 +119,14 @@ function CallerFacts({ log }: { readonly log: Log }) {
     <>
       {user != null && (
         <Fact name="User">
-          <PageLink to="/logs" search={{ user }}>
+          <PageLink to={`/people/${encodeURIComponent(user)}`}>
             {nameOfUser(user, log.userName)}
           </PageLink>
         </Fact>
       )}
       {session != null && (
         <Fact name="Session">
-          <PageLink to="/logs" search={{ session }} className="font-mono text-[12px]">
+          <PageLink to={`/sessions/${session}`} className="font-mono text-[12px]">
             {session}
           </PageLink>
         </Fact>

@@ -12,17 +12,17 @@ import {
 } from '../../format/time-range.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { LimitNoticeLine, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { RowSkeletons } from '../../ui/states.tsx'
+import { useExhausted } from '../../ui/use-exhausted.ts'
 import { type Live, useLive } from '../../ui/use-live.ts'
 import { useDismissal, useFirstSteps } from './first-steps-state.ts'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
-import { useSums } from './use-overview.ts'
+import { useHasPeople, useSums } from './use-overview.ts'
 
 /** Rarely shown, so apart from the first load. */
 const UnpricedCalls = lazy(async () => ({
@@ -31,6 +31,11 @@ const UnpricedCalls = lazy(async () => ({
 
 /** Only new accounts see them. */
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }))
+
+/** Most accounts have no used-up limit. */
+const LimitNoticeLine = lazy(async () => ({
+  default: (await import('../../ui/limit-notices.tsx')).LimitNoticeLine,
+}))
 
 /** Most accounts have no token that expires soon. */
 const EndingTokens = lazy(async () => ({
@@ -115,16 +120,23 @@ function AccountUsage({
   const sum = useSums(range.current, 'all', { everyMs }).data?.data[0]
   // Where all models are free, calls say more.
   const metric = chosen ?? (sum?.cost.usd === 0 ? 'calls' : 'cost')
+  const exhausted = useExhausted('account', everyMs)
+  const hasPeople = useHasPeople(range.current, everyMs)
   const shared = { range, choice, everyMs, metric }
   return (
     <>
       <Suspense fallback={null}>
         <UnpricedCalls />
       </Suspense>
-      <LimitNoticeLine exhausted={useExhausted('account', everyMs)} />
+      {exhausted.length > 0 && (
+        <Suspense>
+          <LimitNoticeLine exhausted={exhausted} />
+        </Suspense>
+      )}
       <TokenReminder />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />
-      <div className="grid gap-6 xl:grid-cols-3">
+      <div className={classNames('grid gap-6', hasPeople ? 'xl:grid-cols-2' : 'xl:grid-cols-3')}>
+        {hasPeople && <TopList title="Top people" groupBy="user" {...shared} />}
         <TopList title="Top keys" groupBy="key" {...shared} />
         <TopList title="Top gates" groupBy="gate" {...shared} />
         <TopList title="Top models" groupBy="target" {...shared} />

@@ -1,4 +1,4 @@
-/** Spend over time, stacked by target, gate or key. */
+/** Spend over time, stacked by target, gate, key or person. */
 import { useState } from 'react'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { type NamedGroupBy, nameOfGroup } from '../../format/group-name.ts'
@@ -12,13 +12,16 @@ import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
 import { useSettled } from '../../ui/use-settled.ts'
-import { useSums } from './use-overview.ts'
+import { useHasPeople, useSums } from './use-overview.ts'
 
 const BY: readonly (readonly [NamedGroupBy, string])[] = [
   ['target', 'By model'],
   ['gate', 'By gate'],
   ['key', 'By key'],
+  ['user', 'By person'],
 ]
+
+const NOTHING_NAME: Readonly<Partial<Record<NamedGroupBy, string>>> = { user: 'No person is known' }
 
 export function SpendChart({
   range,
@@ -30,6 +33,7 @@ export function SpendChart({
   readonly note: string
 }) {
   const [by, setBy] = useState<NamedGroupBy>('target')
+  const hasPeople = useHasPeople(range.current, everyMs)
   const options = { everyMs, groupBy: by, order: 'cost' } as const
   const totals = useSums(range.current, 'all', options)
   const steps = useSums(range.current, range.step, options)
@@ -58,7 +62,7 @@ export function SpendChart({
           }
           className={`${CONTROL_CLASS} h-8 !w-auto !text-[13px]`}
         >
-          {BY.map(([name, label]) => (
+          {BY.filter(([name]) => name !== 'user' || hasPeople).map(([name, label]) => (
             <option key={name} value={name}>
               {label}
             </option>
@@ -77,7 +81,9 @@ export function SpendChart({
               largest,
               measure: COST,
               name: ({ group, isRest }) =>
-                isRest ? 'All others' : (names.get(group) ?? 'No model was asked'),
+                isRest
+                  ? 'All others'
+                  : names.get(group) || NOTHING_NAME[shown.by] || 'No model was asked',
               paint: (group) => (group === null ? undefined : paints.get(group)) ?? NOTHING_PAINT,
             },
           )}

@@ -19,6 +19,7 @@ const SHOWN = 5
 // Plain strings, because these pages belong to other features.
 const ANALYTICS: string = '/analytics'
 const LOGS: string = '/logs'
+const PEOPLE: string = '/people'
 
 export function TopList({
   title,
@@ -46,8 +47,8 @@ export function TopList({
     <Card className="flex min-w-0 flex-col">
       <CardHeader title={title}>
         <Link
-          to={ANALYTICS}
-          search={{ ...choice, by: groupBy }}
+          to={groupBy === 'user' ? PEOPLE : ANALYTICS}
+          search={groupBy === 'user' ? { ...choice } : { ...choice, by: groupBy }}
           className="rounded-sm text-[13px] text-ink-faint hover:text-ink"
         >
           All
@@ -72,6 +73,11 @@ export function TopList({
                   measure={measure}
                   name={nameOfGroup(sum, groupBy)}
                   paint={paints.get(sum.group ?? '') ?? NOTHING_PAINT}
+                  address={
+                    groupBy === 'user'
+                      ? `${PEOPLE}/${encodeURIComponent(sum.group ?? '')}`
+                      : ANALYTICS
+                  }
                   search={{
                     ...choice,
                     [groupBy]: sum.group ?? '',
@@ -109,6 +115,7 @@ function Row({
   measure,
   name,
   paint,
+  address,
   search,
 }: {
   readonly sum: Sum
@@ -116,6 +123,7 @@ function Row({
   readonly measure: Measure
   readonly name: string
   readonly paint: Paint
+  readonly address: string
   readonly search: Readonly<Record<string, string>>
 }) {
   const value = measure.read(sum) ?? 0
@@ -127,7 +135,7 @@ function Row({
       <div className="min-w-0 flex-1">
         <div className="flex items-baseline justify-between gap-3">
           <Link
-            to={ANALYTICS}
+            to={address}
             search={search}
             title={name}
             className="truncate rounded-sm text-[13px] font-medium text-ink hover:underline"

@@ -31,3 +31,9 @@ export function useSums(
     placeholderData: period === undefined ? undefined : keepPreviousData,
   })
 }
+
+/** Whether a call of the period has a known user. */
+export function useHasPeople(period: Period, everyMs: number | false): boolean {
+  const people = useSums(period, 'all', { everyMs, groupBy: 'user', order: 'cost' })
+  return people.data?.data.some(({ group }) => group !== null) === true
+}

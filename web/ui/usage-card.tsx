@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { operationQuery } from '../../api/operation-query.ts'
-import { toLogAddress } from '../../format/calls-behind.ts'
-import { formatShare, formatWhole } from '../../format/figures.ts'
-import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
+import { operationQuery } from '../api/operation-query.ts'
+import { toLogAddress } from '../format/calls-behind.ts'
+import { formatShare, formatWhole } from '../format/figures.ts'
+import { describeUtcDays, periodOfStep, type ResolvedRange } from '../format/time-range.ts'
 import {
   CALLS,
   COST,
@@ -13,46 +13,52 @@ import {
   readUnknown,
   TOKENS,
   type UsageFigures,
-} from '../../format/usage-measures.ts'
-import { Card, CardHeader } from '../../ui/card.tsx'
-import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
-import type { TimeChartData } from '../../ui/charts/chart-series.ts'
-import { type FilledPeriod, fillSteps } from '../../ui/charts/fill-steps.ts'
-import { lineColor, lineDashes } from '../../ui/charts/palette.ts'
-import { CONTROL_CLASS } from '../../ui/field.tsx'
-import { PageLink } from '../../ui/links.tsx'
-import { Skeleton } from '../../ui/states.tsx'
-import { SumsError } from '../../ui/sums-error.tsx'
-import { useSettled } from '../../ui/use-settled.ts'
-import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { Fact, Facts } from './key-facts.tsx'
+} from '../format/usage-measures.ts'
+import { Card, CardHeader } from './card.tsx'
+import { ChartPanel } from './charts/chart-panel.tsx'
+import type { TimeChartData } from './charts/chart-series.ts'
+import { type FilledPeriod, fillSteps } from './charts/fill-steps.ts'
+import { lineColor, lineDashes } from './charts/palette.ts'
+import { Fact, Facts } from './facts.tsx'
+import { CONTROL_CLASS } from './field.tsx'
+import { PageLink } from './links.tsx'
+import { Skeleton } from './states.tsx'
+import { SumsError } from './sums-error.tsx'
+import { useSettled } from './use-settled.ts'
+import { useTimeZone } from './use-time-zone.ts'
+
+export type SumFilters = Readonly<Partial<Record<'gate' | 'key' | 'user', string>>>
 
 const MEASURES: readonly Measure[] = [CALLS, COST, TOKENS, ERRORS]
 
-export function KeyUsage({
-  keyId,
+/** The calls, cost, tokens and errors of whatever the filters choose, over a range. */
+export function UsageCard({
+  filters,
   range,
+  first = CALLS,
 }: {
-  readonly keyId: string
+  readonly filters: SumFilters
   readonly range: ResolvedRange
+  /** The measure that is shown first. */
+  readonly first?: Measure
 }) {
   const zone = useTimeZone()
-  const [chosen, setChosen] = useState(CALLS.label)
+  const [chosen, setChosen] = useState(first.label)
   const measure = MEASURES.find(({ label }) => label === chosen) ?? CALLS
-  const total = useKeySums(keyId, range, 'all')
-  const steps = useKeySums(keyId, range, range.step)
+  const total = useFilteredSums(filters, range, 'all')
+  const steps = useFilteredSums(filters, range, range.step)
   const shown = useSettled({ range, sum: total.data?.data[0], steps: steps.data?.data }, [
     total,
     steps,
   ])
   const failed = [total, steps].find((query) => query.isError && query.data === undefined)
   const { current, step, runningFromMs } = shown.range
-  const logs = (filters: Readonly<Record<string, string>> = {}) =>
-    toLogAddress({ period: current, filters: { key: keyId, ...filters } })
+  const logs = (more: Readonly<Record<string, string>> = {}) =>
+    toLogAddress({ period: current, filters: { ...filters, ...more } })
   return (
     <Card>
       <CardHeader title="Usage">
-        <PageLink to="/analytics" search={{ key: keyId }} className="text-[13px]">
+        <PageLink to="/analytics" search={filters} className="text-[13px]">
           Analytics
         </PageLink>
         <select
@@ -79,7 +85,7 @@ export function KeyUsage({
             addressOf={(startMs) =>
               toLogAddress({
                 period: periodOfStep(shown.range, startMs),
-                filters: { key: keyId, ...(measure === ERRORS ? { outcome: 'failed' } : {}) },
+                filters: { ...filters, ...(measure === ERRORS ? { outcome: 'failed' } : {}) },
               })
             }
             note={describeUtcDays(shown.range, zone)}
@@ -90,15 +96,15 @@ export function KeyUsage({
   )
 }
 
-function useKeySums(
-  key: string,
+function useFilteredSums(
+  filters: SumFilters,
   { current }: ResolvedRange,
   interval: ResolvedRange['step'] | 'all',
 ) {
   const from = new Date(current.fromMs).toISOString()
   const to = new Date(current.toMs).toISOString()
   return useQuery({
-    ...operationQuery('GET /v1/analytics', { query: { key, from, to, interval } }),
+    ...operationQuery('GET /v1/analytics', { query: { ...filters, from, to, interval } }),
     placeholderData: keepPreviousData,
   })
 }

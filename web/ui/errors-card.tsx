@@ -1,23 +1,31 @@
-/** Errors of one key by kind. Sums do not tell kinds apart, so the last failed calls are counted. */
+/** Errors by kind. Sums do not tell kinds apart, so the last failed calls are counted. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { operationQuery } from '../../api/operation-query.ts'
-import { toLogAddress } from '../../format/calls-behind.ts'
-import { formatWhole } from '../../format/figures.ts'
-import type { Period } from '../../format/time-range.ts'
-import { Card, CardHeader } from '../../ui/card.tsx'
-import { PageLink } from '../../ui/links.tsx'
-import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { operationQuery } from '../api/operation-query.ts'
+import { toLogAddress } from '../format/calls-behind.ts'
+import { formatWhole } from '../format/figures.ts'
+import type { Period } from '../format/time-range.ts'
+import { Card, CardHeader } from './card.tsx'
 import { countErrors } from './count-errors.ts'
+import { PageLink } from './links.tsx'
+import { QueryBoundary } from './query-boundary.tsx'
+import type { SumFilters } from './usage-card.tsx'
 
 const COUNTED = 200
 
-export function ErrorsCard({ keyId, period }: { readonly keyId: string; readonly period: Period }) {
+export function ErrorsCard({
+  filters,
+  period,
+}: {
+  readonly filters: SumFilters
+  readonly period: Period
+}) {
   const failed = useQuery({
     ...operationQuery('GET /v1/logs', {
       query: {
         from: new Date(period.fromMs).toISOString(),
         to: new Date(period.toMs).toISOString(),
-        ...{ key: keyId, outcome: 'failed', limit: COUNTED },
+        ...filters,
+        ...{ outcome: 'failed', limit: COUNTED },
       },
     }),
     placeholderData: keepPreviousData,
@@ -48,7 +56,8 @@ export function ErrorsCard({ keyId, period }: { readonly keyId: string; readonly
                     search={toLogAddress({
                       period,
                       filters: {
-                        ...{ key: keyId, outcome: 'failed', status: String(status) },
+                        ...filters,
+                        ...{ outcome: 'failed', status: String(status) },
                         errorKind: errorKind ?? undefined,
                       },
                     })}

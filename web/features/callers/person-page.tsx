@@ -1,0 +1,51 @@
+/** One person: spend over time, models, gates, tokens, errors and sessions. */
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { parseRangeChoice, resolveRange } from '../../format/time-range.ts'
+import { COST } from '../../format/usage-measures.ts'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { ErrorsCard } from '../../ui/errors-card.tsx'
+import { GroupCard } from '../../ui/group-card.tsx'
+import { PageLink } from '../../ui/links.tsx'
+import { Page } from '../../ui/page.tsx'
+import { RangePicker } from '../../ui/range-picker.tsx'
+import { UsageCard } from '../../ui/usage-card.tsx'
+import { useUserName } from '../../ui/use-user-name.ts'
+import { SessionTable } from './session-table.tsx'
+
+export function PersonPage() {
+  const { user } = useParams({ from: '/shell/people/$user' })
+  const choice = parseRangeChoice(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const range = resolveRange(choice, Date.now())
+  const name = useUserName(user)
+  const filters = { user }
+  const cards = { filters, range, order: 'cost' } as const
+  return (
+    <Page
+      title={name}
+      note={<code className="font-mono text-[13px]">{user}</code>}
+      actions={
+        <RangePicker
+          choice={choice}
+          onChoose={(search) => void navigate({ to: '.', search: { ...search }, replace: true })}
+        />
+      }
+    >
+      <UsageCard filters={filters} range={range} first={COST} />
+      <div className="grid gap-6 xl:grid-cols-2">
+        <GroupCard by="target" {...cards} />
+        <GroupCard by="gate" {...cards} />
+        <GroupCard by="key" {...cards} />
+        <ErrorsCard filters={filters} period={range.current} />
+      </div>
+      <Card className="min-w-0">
+        <CardHeader title="Sessions">
+          <PageLink to="/sessions" search={{ ...choice, user }} className="text-[13px]">
+            All
+          </PageLink>
+        </CardHeader>
+        <SessionTable query={{ user, order: 'cost' }} period={range.current} />
+      </Card>
+    </Page>
+  )
+}

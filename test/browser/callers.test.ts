@@ -8,6 +8,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
+import { createGate } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type PlannedCall, seedCallerNames, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -50,7 +51,8 @@ beforeAll(async () => {
   await seedCallerNames(folder.path, 'user', new Map([[ANN, 'ann@example.com']]))
   await seedCallerNames(folder.path, 'tag', new Map([[TEAM, 'team-a']]))
   await seedPlannedCalls(folder.path, PLAN)
-  gatehouse = await startGatehouse({ dataFolder: folder.path })
+  gatehouse = await startGatehouse({ dataFolder: folder.path, sandbox: true })
+  await createGate(gatehouse, 'coding', 'sandbox/echo')
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   page = visit.page
@@ -164,6 +166,16 @@ test('a session shows its calls with subagents nested, and the growth of its inp
   expect(await findPageFaults(page)).toEqual([])
   await review.getByRole('link').click()
   await page.getByRole('button', { name: `Remove the filter session ${SESSION}` }).waitFor()
+})
+
+test('the page of a gate shows its traffic, callers and errors before its form', async () => {
+  await follow(page, '/gates/coding')
+  await page.getByRole('figure', { name: 'Calls over time' }).waitFor()
+  await page.getByRole('region', { name: 'People' }).getByText('ann@example.com').waitFor()
+  await page.getByRole('list', { name: 'Errors by kind' }).getByText('504').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('link', { name: 'Test', exact: true }).click()
+  await page.getByRole('figure', { name: 'Calls over time' }).waitFor({ state: 'detached' })
 })
 
 test('these pages log no error and request nothing from another host', () => {

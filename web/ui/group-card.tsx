@@ -18,9 +18,10 @@ const HEADINGS = {
   gate: ['Gates used', 'Gate'],
   target: ['Models used', 'Model'],
   key: ['Tokens and keys', 'Name'],
+  user: ['People', 'Name'],
 } as const
 
-const PATHS = { gate: '/gates', key: '/keys' } as const
+const PATHS = { gate: '/gates', key: '/keys', user: '/people' } as const
 
 /** The groups with most calls or the highest cost among the calls that the filters choose. */
 export function GroupCard({

@@ -24,6 +24,7 @@ import type { Gate } from './gate-draft.ts'
 import { GateEditor } from './gate-editor.tsx'
 import { FallbackNotice } from './gate-fallback.tsx'
 import { GateTest } from './gate-test.tsx'
+import { GateTraffic } from './gate-traffic.tsx'
 import { useRecentCalls } from './use-recent-calls.ts'
 
 const route = getRouteApi('/shell/gates/$gateId')
@@ -118,6 +119,7 @@ function GateParts({ gate }: { readonly gate: Gate }) {
     <>
       <FallbackNotice gateId={gate.id} />
       <UnpricedCalls gate={gate.id} />
+      {tab === undefined && <GateTraffic gateId={gate.id} />}
       {/* Hidden and not removed while another tab is shown, so that typed text is kept. */}
       <div hidden={tab !== undefined}>
         <GateEditor gate={gate} onDirty={setDirty} />

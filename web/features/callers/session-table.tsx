@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<Session>[] = [
     cell: ({ id }) => (
       <PageLink
         to={`/sessions/${id}`}
-        className="inline-block max-w-[10ch] truncate align-bottom font-mono text-[13px]"
+        className="inline-block max-w-[8ch] truncate align-bottom font-mono text-[13px]"
       >
         {id}
       </PageLink>
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Session>[] = [
   },
   {
     title: 'Who',
-    className: 'min-w-36 wrap-anywhere',
+    className: 'min-w-32 wrap-anywhere',
     cell: (session) => <Caller session={session} />,
   },
   { title: 'First', isLabelled: true, cell: ({ firstAt }) => <Moment at={firstAt} /> },

@@ -38,7 +38,7 @@ function Traffic({ gateId, range }: { readonly gateId: string; readonly range: R
   return (
     <>
       <UsageCard filters={filters} range={range} />
-      <div className="grid gap-6 xl:grid-cols-3">
+      <div className="grid gap-6 xl:grid-cols-2">
         <GroupCard by="key" {...cards} />
         <GroupCard by="user" {...cards} />
         <ErrorsCard filters={filters} period={range.current} />

@@ -14,6 +14,7 @@ const HOUSE = join(import.meta.dir, '../..')
 
 /** The files that build expressions from text. */
 const MADE: readonly (readonly [path: string, count: number, reason: string])[] = [
+  ['src/contract/model-takes.ts', 1, 'one class of checked characters, which is only compiled'],
   [
     'src/sandbox/compose-answer.ts',
     1,
@@ -24,6 +25,7 @@ const MADE: readonly (readonly [path: string, count: number, reason: string])[] 
     1,
     'constant sentences with bounded figures, tried on 2,000 characters of an error',
   ],
+  ['src/wire/fit/tool-names.ts', 1, 'classes of checked characters, without repeats'],
 ]
 
 /** Bounded by steps, never by time: a busy machine finds the same. */

@@ -4,7 +4,7 @@ import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { label, text } from './text.ts'
+import { label } from './text.ts'
 
 const MAX_TOKENS = 1_000_000_000_000
 const MAX_ALERTS = 10
@@ -64,7 +64,7 @@ const unpriced = z.enum(UNPRICED_RULES).meta({
     'one the call is 400 `price_unknown`. `allow`: their calls are not counted ' +
     '(`used.unpricedCalls`). Budgets from before there was a choice have `allow`.',
 })
-const message = text({ min: 1, max: 300 }).meta({
+const message = label({ min: 1, max: 300 }).meta({
   description:
     'Your words to callers whose calls the budget refuses, such as whom to ask. They follow the ' +
     "gateway's own words in the error message.",

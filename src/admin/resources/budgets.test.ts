@@ -142,6 +142,15 @@ test('a budget is created, listed, changed and deleted', async () => {
   expect((await plane.send({ url })).status).toBe(404)
 })
 
+test('words for callers hold no characters that change the direction of text', async () => {
+  const refused = await plane.send({
+    method: 'PATCH',
+    url: `/v1/budgets/${(await create({})).id}`,
+    body: { message: 'a\u202eb' },
+  })
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('message')])
+})
+
 test('money is kept to the billionth of a dollar', async () => {
   expect(await create({ limitTokens: undefined, limitUsd: 12.345678901 })).toMatchObject({
     limitUsd: 12.345678901,

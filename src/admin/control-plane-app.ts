@@ -209,6 +209,7 @@ export interface ModelDetails {
   readonly priceFrom: string | undefined
   readonly isPriceEstimated: boolean
   readonly isAlias: boolean
+  readonly retiresOn: string | undefined
   readonly facts: ModelFacts | undefined
 }
 

@@ -271,6 +271,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
       priceFrom: undefined,
       isPriceEstimated: false,
       isAlias: false,
+      retiresOn: target === 'openai/o1' ? '2027-03-01' : undefined,
       facts: target.startsWith('openai/') ? { contextTokens: 400_000 } : undefined,
     }),
     seenSinceMs: Date.parse('2026-01-01T12:00:00Z'),

@@ -29,6 +29,7 @@ models:
           above: [{ inputTokens: 200000, input: 10, output: 37.5 }], tiers: { priority: { input: 10, output: 50 } },
           inputAudio: 10, outputAudio: 40, outputImage: 30, perRequest: 0 }
     facts: { contextTokens: 400000, maxOutputTokens: 64000, inputModalities: [text, image], outputModalities: [text], reasoningEfforts: [low, high] }
+    retiresOn: 2027-03-01
 unpricedPrice: { input: 7 }
 `
 
@@ -53,6 +54,7 @@ test('an entry has prices by date, and facts', async () => {
       outputModalities: ['text'],
       reasoningEfforts: ['low', 'high'],
     },
+    retiresOn: '2027-03-01',
   })
   expect(overlay.unpricedPrice).toEqual({ ...DEFAULT_UNPRICED_PRICE, input: 7 })
 })
@@ -184,6 +186,11 @@ describe('a fault', () => {
       'an unknown modality',
       entry('facts: {inputModalities: [smell]}'),
       '3: models[0].facts.inputModalities[0] must be "text" or "image" or "audio" or "video" or "file" or "embeddings"',
+    ],
+    [
+      'a retirement that is no day',
+      entry('retiresOn: 2027-02-30'),
+      '3: models[0].retiresOn must be a date such as 2027-03-01',
     ],
     [
       'a price of nothing known',

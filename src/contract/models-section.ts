@@ -85,6 +85,7 @@ export const modelEntry = z.strictObject({
   prices: listOfPrices.optional(),
   facts: modelFacts.optional(),
   takes: modelTakes.optional(),
+  retiresOn: z.iso.date({ error: 'must be a date such as 2027-03-01' }).optional(),
 })
 
 export type EntryFault = readonly [path: readonly PropertyKey[], message: string]

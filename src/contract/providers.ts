@@ -118,6 +118,15 @@ export const providerModelBody = z
         'Whether the provider may answer with different models under this name: one that ends ' +
         'with `latest`, or has no version.',
     }),
+    retiresOn: z.iso
+      .date()
+      .nullable()
+      .meta({
+        description:
+          'The date from which the provider no longer serves the model, as the operator declared ' +
+          'it. Null: none is declared.',
+        example: '2027-03-01',
+      }),
     credential,
   })
   .meta({ id: 'ProviderModel' })

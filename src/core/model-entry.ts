@@ -49,6 +49,8 @@ export interface ModelEntry {
   readonly facts?: ModelFacts | undefined
   /** What the model accepts of a request, in place of the provider's rules. */
   readonly takes?: RuleOverrides | undefined
+  /** The date from which the provider no longer serves the model, such as `2027-03-01`. */
+  readonly retiresOn?: string | undefined
 }
 
 /** The kind of tokens of a call whose model has no known price. */

@@ -41,6 +41,7 @@ export interface ModelDetails {
   readonly priceFrom: string | undefined
   readonly isPriceEstimated: boolean
   readonly isAlias: boolean
+  readonly retiresOn: string | undefined
   readonly facts: ModelFacts | undefined
 }
 
@@ -301,6 +302,7 @@ export class TargetPrices {
       priceFrom: entry?.fromAt(at),
       isPriceEstimated: isPriced && (!price.isOwn || price.borrowed !== undefined),
       isAlias: this.#providers.get(providerId)?.type === 'listed' && isAlias(model),
+      retiresOn: this.overlay.find(target)?.retiresOn,
       facts: this.factsOf(providerId, model),
     }
   }
@@ -318,6 +320,7 @@ export class TargetPrices {
       priceFrom: undefined,
       isPriceEstimated: isPriced && known.type === 'listed' && known.isInPart,
       isAlias: known.type === 'listed' && isAlias(known.model),
+      retiresOn: undefined,
       facts: contextTokens === undefined ? undefined : { contextTokens },
     }
   }

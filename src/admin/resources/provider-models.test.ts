@@ -10,7 +10,7 @@ const unknown = {
   ...{ maxOutputTokens: null, inputModalities: null, outputModalities: null },
   ...{ reasoningEfforts: null, inputUsdPerMillion: null, cachedInputUsdPerMillion: null },
   ...{ outputUsdPerMillion: null, priceSource: null, priceFrom: null },
-  ...{ isPriceEstimated: false, isAlias: false, credential: 'platform' },
+  ...{ isPriceEstimated: false, isAlias: false, retiresOn: null, credential: 'platform' },
 }
 const gpt5 = {
   ...{ provider: 'openai', id: 'gpt-5' },
@@ -23,7 +23,7 @@ test('the known models are listed with their prices and facts', async () => {
   expect(await sendForJson({ url })).toEqual({
     data: [
       gpt5,
-      { provider: 'openai', id: 'o1', ...unknown },
+      { provider: 'openai', id: 'o1', ...unknown, retiresOn: '2027-03-01' },
       { provider: 'openai', id: 'org/gpt-oss', ...unknown },
     ],
     nextCursor: null,

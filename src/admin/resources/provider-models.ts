@@ -92,6 +92,7 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
       priceFrom: details.priceFrom ?? null,
       isPriceEstimated: details.isPriceEstimated,
       isAlias: details.isAlias,
+      retiresOn: details.retiresOn ?? null,
       credential,
     }
   }

@@ -13,6 +13,7 @@ const CONFIGURATION = `models:
     prices: [{ from: 2026-01-15, input: 3, output: 9, cachedInput: 0.3 }]
     facts: { contextTokens: 500000, inputModalities: [text, image], reasoningEfforts: [low, high] }
     takes: { maxOutputTokens: 70000, maxStops: null }
+    retiresOn: 2027-03-01
   - model: openai/house-*
     prices: [{ input: 1, output: 2 }]
 `
@@ -50,7 +51,7 @@ test('JSON and CSV have all facts, and every page', async () => {
   expect(json.length).toBeGreaterThan(400)
   expect(csv).toHaveLength(json.length + 1)
   expect(csv.find((line) => line.includes('gpt-9-new'))).toMatch(
-    /^openai,gpt-9-new,,3,0\.3,9,overlay:[0-9a-f]{12},2026-01-15,false,false,platform,500000,70000,text image,,low high$/,
+    /^openai,gpt-9-new,,3,0\.3,9,overlay:[0-9a-f]{12},2026-01-15,false,false,platform,500000,70000,text image,,low high,2027-03-01$/,
   )
 })
 
@@ -58,6 +59,7 @@ test('a model is shown with the source of its price', async () => {
   const { stdout } = await run('show', 'openai/gpt-9-new')
   expect(stdout).toMatch(/^price from +overlay:[0-9a-f]{12}, since 2026-01-15$/m)
   expect(stdout).toMatch(/^takes +text, image$/m)
+  expect(stdout).toMatch(/^retires +2027-03-01$/m)
   const listed = JSON.parse((await run('show', 'openai/gpt-5', '--json')).stdout)
   expect(listed).toMatchObject({ inputUsdPerMillion: 1.25, contextTokens: 400_000 })
   expect(listed.priceSource).toStartWith('genai-prices@')

@@ -102,6 +102,7 @@ function toFields(model: Model): readonly (readonly [name: string, value: string
     ['output', toPrice(model.outputUsdPerMillion)],
     ['price from', toSource(model)],
     ['alias', model.isAlias ? 'yes: the provider decides which model answers' : 'no'],
+    ['retires', model.retiresOn ?? '-'],
     ['key', toCredential(model)],
     ['context', toCount(model.contextTokens)],
     ['max output', toCount(model.maxOutputTokens)],
@@ -144,6 +145,7 @@ const CSV_COLUMNS: Readonly<Record<string, (model: Model) => CsvCell>> = {
   input_modalities: (model) => model.inputModalities?.join(' '),
   output_modalities: (model) => model.outputModalities?.join(' '),
   reasoning_efforts: (model) => model.reasoningEfforts?.join(' '),
+  retires_on: (model) => model.retiresOn,
 }
 
 function toModelsCsv(models: readonly Model[]): string {

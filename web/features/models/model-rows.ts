@@ -30,6 +30,7 @@ export interface ModelRow {
   readonly priceSource: string | null
   readonly isPriceEstimated: boolean
   readonly isAlias: boolean
+  readonly retiresOn: string | null
   /** The gate whose calls go to this model, for the playground. */
   readonly gateId: string | undefined
 }
@@ -45,6 +46,7 @@ type ListedModel = RowOf<'GET /v1/provider-models'> &
     readonly priceSource: string | null
     readonly isPriceEstimated: boolean
     readonly isAlias: boolean
+    readonly retiresOn: string | null
   }>
 
 export interface ModelSources {
@@ -93,6 +95,7 @@ export function toModelRows({ providers, models, ownedModels, gates }: ModelSour
         priceSource: model.priceSource ?? null,
         isPriceEstimated: model.isPriceEstimated ?? false,
         isAlias: model.isAlias ?? false,
+        retiresOn: model.retiresOn ?? null,
         gateId: gateOf.get(target),
       }
     }),
@@ -120,6 +123,7 @@ function toGateRow(gate: RowOf<'GET /v1/gates'>): ModelRow {
     priceSource: null,
     isPriceEstimated: false,
     isAlias: false,
+    retiresOn: null,
     gateId: gate.id,
   }
 }
@@ -144,6 +148,7 @@ function toOwnedRow(
     priceSource: null,
     isPriceEstimated: false,
     isAlias: false,
+    retiresOn: null,
     gateId: gateOf.get(target),
   }
 }

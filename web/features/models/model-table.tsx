@@ -95,7 +95,7 @@ export function ModelTable({
 }
 
 function ModelName({
-  row: { target, name, isAlias, type },
+  row: { target, name, isAlias, retiresOn, type },
   isCompared,
   isFull,
   onCompare,
@@ -132,6 +132,17 @@ function ModelName({
           <p className="text-[13px] wrap-anywhere text-ink-faint">
             <bdi>{name}</bdi>
           </p>
+        )}
+        {retiresOn !== null && (
+          <span
+            className="mt-1 block"
+            title="From this day the provider no longer serves the model. Choose another target."
+          >
+            <Badge tone="warn">
+              {new Date(retiresOn).getTime() <= Date.now() ? 'retired since' : 'retires'}{' '}
+              {retiresOn}
+            </Badge>
+          </span>
         )}
         {isAlias && (
           <span

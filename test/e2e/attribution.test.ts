@@ -17,10 +17,16 @@ const SECRET_USER = 'planted-end-user-4711'
 const password = 'correct horse battery staple'
 
 let server: Gatehouse
-beforeEach(async () => {
-  server = await startGatehouse({ sandbox: true })
+/** The first owns the data folder. */
+const started: Gatehouse[] = []
+async function start(options: { readonly key?: string; readonly dataFolder?: string } = {}) {
+  server = await startGatehouse({ ...options, sandbox: true })
+  started.push(server)
+}
+beforeEach(() => start())
+afterEach(async () => {
+  for (const one of started.splice(0).reverse()) await one.remove()
 })
-afterEach(() => server.remove())
 
 type Row = Readonly<Record<'user' | 'session' | 'agent' | 'tags', string | null>>
 
@@ -124,7 +130,7 @@ test('an end user leaves no trace while end users are off, and a hash with a nam
   expect(filesThatHold(SECRET_USER)).toEqual([])
 
   const { key, dataFolder } = server
-  server = await startGatehouse({ key, dataFolder, sandbox: true })
+  await start({ key, dataFolder })
   const switched = await runCli(['account', 'attribution', '--end-users', 'on'], {
     environment: { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: key },
   })

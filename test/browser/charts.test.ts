@@ -463,11 +463,17 @@ describe('the calls behind a bar, a step and a cell', () => {
   })
 
   test('open from the overview’s lines and their table, and for errors only the failed ones', async () => {
-    await openChart(onDays('/', 4))
+    const openCalls = async () => {
+      await follow(page, onDays('/', 4))
+      await page.getByRole('tab', { name: /^Calls/ }).click()
+      await page.getByRole('figure', { name: 'Calls over time' }).scrollIntoViewIfNeeded()
+      await chart().waitFor()
+    }
+    await openCalls()
     await walkToCalls()
     await page.keyboard.press('Enter')
     await expectLog({}, 7)
-    await follow(page, onDays('/', 4))
+    await openCalls()
     await page.getByRole('button', { name: 'as a table' }).click()
     const links = page.getByRole('figure').getByRole('link')
     await links.waitFor()

@@ -377,7 +377,12 @@ const PAGES: readonly PageWithLists[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'app/account-menu-items.tsx': 'below',
   'features/analytics/sums-table.tsx': 'below',
+  'features/callers/people-page.tsx': 'callers.test.ts',
+  'features/callers/person-page.tsx': 'callers.test.ts',
+  'features/callers/sessions-page.tsx': 'callers.test.ts',
+  'features/connect/connect-page.tsx': 'connect.test.ts',
   'features/keys/client-setup.tsx': 'tokens.test.ts: its window is closed only once it was copied',
+  'features/keys/key-page.tsx': 'tokens.test.ts',
   'features/keys/key-table.tsx': 'below',
   'features/logs/filter-chips.tsx': 'below',
   'features/logs/log-list.tsx': 'below',
@@ -385,6 +390,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'features/models/model-table.tsx': 'models.test.ts',
   'features/settings/webhooks-page.tsx': 'below',
   'features/gates/target-picker.tsx': 'gates.test.ts, and below while nothing matches',
+  'features/overview/spend-chart.tsx': 'usage-order.test.ts',
   'features/overview/first-steps.tsx': 'overview.test.ts: it is gone once there was a call',
 }
 

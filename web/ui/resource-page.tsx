@@ -77,7 +77,7 @@ function useResource<Name extends PagedName>({
   create,
   children,
 }: ResourceProps<Name>) {
-  const query: UseQueryResult<RowOf<Name>[]> = useQuery(wholeListQuery(list))
+  const query: UseQueryResult<RowOf<Name>[]> = useQuery({ ...wholeListQuery(list), staleTime: 0 })
   const [shown, setShown] = useState<(onClose: () => void) => ReactNode>()
   const close = () => setShown(undefined)
   const open = <Row,>(Dialog: RowDialog<Row>, row: Row) =>

@@ -9,7 +9,7 @@ import type {
   UserDayTable,
 } from '../schema.ts'
 import { addCall } from './sum-calls.ts'
-import { COUNTERS, DAY_MS } from './usage-columns.ts'
+import { COUNTERS, DAY_MS, NO_USAGE } from './usage-columns.ts'
 
 /** The `tag_id` that sums the calls with any tag, each once. */
 export const ANY_TAG = ''
@@ -45,7 +45,7 @@ export class CallerSums {
   ): void {
     for (const { before, after } of corrections) {
       if (before.refusals !== undefined) continue
-      const [taken, added] = [noUsage(), noUsage()]
+      const [taken, added] = [{ ...NO_USAGE }, { ...NO_USAGE }]
       addCall(taken, before)
       addCall(added, after)
       for (const row of this.#rowsOf(before))
@@ -108,7 +108,7 @@ class SumsByPlace<Row extends CounterColumns> {
     const key = toSortKey(place)
     const known = this.#rows.get(key)
     if (known !== undefined) return known
-    const row = { ...create(), ...noUsage() } as Row
+    const row = { ...create(), ...NO_USAGE } as Row
     this.#rows.set(key, row)
     return row
   }
@@ -121,21 +121,4 @@ class SumsByPlace<Row extends CounterColumns> {
 /** Account ids contain no line break, so the key is unambiguous. */
 function toSortKey([account, startsAt, id]: Place): string {
   return `${account}\n${String(startsAt).padStart(15, '0')}\n${id}`
-}
-
-function noUsage(): CounterColumns {
-  return {
-    calls: 0,
-    failed: 0,
-    cancelled: 0,
-    unreported: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    cached_input_tokens: 0,
-    reasoning_tokens: 0,
-    cache_write_tokens: 0,
-    cost_nano_usd: 0,
-    cost_estimated: 0,
-    cost_unknown: 0,
-  }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { UsageTable } from '../schema.ts'
+import type { CounterColumns, UsageTable } from '../schema.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -19,6 +19,22 @@ export const COUNTERS = [
   'cost_estimated',
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
+
+/** Every counter at zero. Copy, do not modify. */
+export const NO_USAGE: Readonly<CounterColumns> = {
+  calls: 0,
+  failed: 0,
+  cancelled: 0,
+  unreported: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  cache_write_tokens: 0,
+  cost_nano_usd: 0,
+  cost_estimated: 0,
+  cost_unknown: 0,
+}
 
 export const DIMENSIONS = [
   'starts_at',

@@ -11,7 +11,14 @@ import {
   toParameters,
   toStatements,
 } from './upsert-sums.ts'
-import { COUNTERS, DAY_MS, DIMENSIONS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
+import {
+  COUNTERS,
+  DAY_MS,
+  DIMENSIONS,
+  HOUR_MS,
+  NO_USAGE,
+  type UsageTableName,
+} from './usage-columns.ts'
 
 /**
  * Characters of a row's two histograms. Longer histograms are rewritten in the short form: a SQLite
@@ -206,8 +213,3 @@ async function shorten(
     parameters: toParameters(transaction, valuesOf(table, shortened)),
   })
 }
-
-const NO_USAGE = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Pick<
-  UsageTable,
-  (typeof COUNTERS)[number]
->

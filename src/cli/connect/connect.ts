@@ -93,7 +93,10 @@ async function connectClient(work: Work): Promise<void> {
     ownFile: own?.file,
     limits: Object.fromEntries(
       await Promise.all(
-        [gate, gates.smallGate].map(async (each) => [each, await readLimits(asked, each)]),
+        [...new Set([gate, gates.smallGate])].map(async (each) => [
+          each,
+          await readLimits(asked, each),
+        ]),
       ),
     ),
     ...gates,

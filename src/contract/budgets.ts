@@ -210,3 +210,4 @@ export const budgetResource = {
 } satisfies ResourceDescription
 
 export type BudgetBody = z.infer<typeof budgetBody>
+export type CreateBudgetBody = z.infer<typeof createBudgetBody>

@@ -1,5 +1,5 @@
 /** `/v1/budgets`: reads and writes budgets. */
-import { type BudgetBody, budgetResource } from '../../contract/budgets.ts'
+import { type BudgetBody, budgetResource, type CreateBudgetBody } from '../../contract/budgets.ts'
 import {
   amountOf,
   type Budget,
@@ -12,6 +12,7 @@ import {
 import type { AccountId, KeyId } from '../../core/ids.ts'
 import { toNanoUsd, toUsd } from '../../core/money.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
+import type { NewBudget } from '../../limits/budget-registry.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
@@ -25,14 +26,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     list: (accountId) => budgets.list(accountId),
     show: (accountId, id) => budgets.get(accountId, id),
     async create(accountId, body) {
-      const { keyId, gateId, limitTokens, limitUsd, period, unpriced, message, alertAt } = body
-      const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
-      const limit = toLimit({ limitTokens, limitUsd })
-      // Unreachable, because the contract requires a limit.
-      if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
-      const name = body.name ?? nameOfScope
-      const settings = { name, scope, limit, period, unpriced, message, raise: null, alertAt }
-      return toBody(await budgets.create(accountId, settings))
+      return toBody(await budgets.create(accountId, toNewBudget(dependencies, accountId, body)))
     },
     async update(accountId, id, changes) {
       const { name, limitTokens, limitUsd, unpriced, message, alertAt } = changes
@@ -56,6 +50,21 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     toBody,
     beforeShowing: whenCounted,
   })
+}
+
+/** @throws GatewayError `invalid_request` when the account has no such key or gate */
+export function toNewBudget(
+  dependencies: ControlPlaneDependencies,
+  accountId: AccountId,
+  body: CreateBudgetBody,
+): NewBudget {
+  const { keyId, gateId, limitTokens, limitUsd, period, unpriced, message, alertAt } = body
+  const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
+  const limit = toLimit({ limitTokens, limitUsd })
+  // Unreachable, because the contract requires a limit.
+  if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
+  const name = body.name ?? nameOfScope
+  return { name, scope, limit, period, unpriced, message, raise: null, alertAt }
 }
 
 /**

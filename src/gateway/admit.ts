@@ -7,7 +7,7 @@ import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { Admission } from './call.ts'
 import { estimateOutput, type UsualOutput } from './estimate-output.ts'
 import { estimateInputTokens, estimateTextTokens } from './estimate-tokens.ts'
-import type { Caller, Ledger, Limits, Prices } from './ports.ts'
+import type { CallDimensions, Caller, Ledger, Limits, Prices } from './ports.ts'
 import { listHostedTools, listOtherPrices } from './surcharges.ts'
 import { maximumNanoUsd } from './target-cost.ts'
 
@@ -21,6 +21,7 @@ export interface AdmitPorts {
 export interface AskingCall {
   readonly caller: Caller
   readonly accepted: AcceptedRequest
+  readonly dimensions: CallDimensions
   readonly dialect: Dialect
   readonly gate: Gate | undefined
   readonly startedAt: number
@@ -34,21 +35,21 @@ export interface AskingCall {
 export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admission> {
   // A call that cannot be recorded must not cost money upstream.
   ports.ledger.assertWritable()
-  const { caller, dialect, gate, startedAt } = call
-  const { body, gateId } = call.accepted
+  const { caller, dimensions, dialect, gate, startedAt } = call
+  const { body } = call.accepted
   const tools = listHostedTools(body, dialect)
   const inputTokens = estimateInputTokens(body)
   const { cap, usualTokens, teaches } = estimateOutput(ports.usualOutput, { dialect, body, gate })
   const outputTokens = cap ?? usualTokens
-  const limitsSpend = ports.limits.limitsSpend(caller, gateId)
+  const limitsSpend = ports.limits.limitsSpend(caller, dimensions)
   const estimateAs =
-    limitsSpend && ports.limits.estimatesUnpriced(caller, gateId) ? kindOf(dialect) : undefined
+    limitsSpend && ports.limits.estimatesUnpriced(caller, dimensions) ? kindOf(dialect) : undefined
   const prices = ports.prices?.inForce
   const leastNanoUsd = limitsSpend
     ? maximumNanoUsd(prices, { call, tools, inputTokens, outputTokens, estimateAs })
     : 0
   const ticket = ports.limits.admit(caller, {
-    gateId,
+    ...dimensions,
     startedAtMs: startedAt,
     estimatedTokens: estimateTextTokens(body.bytes.byteLength) + (cap ?? 0),
     usualTokens,
@@ -57,6 +58,7 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
   const otherPrices = listOtherPrices(body)
   return continueWith(ticket, (taken) => ({
     ticket: taken,
+    dimensions,
     prices,
     inputTokens,
     outputCap: cap,

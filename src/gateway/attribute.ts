@@ -14,7 +14,7 @@ import type { CallRecord } from '../core/call.ts'
 import type { HeaderFields } from '../net/fields.ts'
 import { CLIENT_HEADERS, readBodyNames, type SentNames } from '../wire/client-names.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { Attributions, Caller, FixedAttribution } from './ports.ts'
+import type { Attributions, CallDimensions, Caller, FixedAttribution } from './ports.ts'
 
 export interface Attribution extends Pick<CallRecord, (typeof ATTRIBUTION_COLUMNS)[number]> {
   /** Names that were sent and do not count, for `x-gatehouse-ignored`. */
@@ -47,6 +47,13 @@ export function attribute({ attributions }: AttributePorts, call: AttributedCall
 export function withIgnored(accepted: AcceptedRequest, { ignored }: Attribution): AcceptedRequest {
   if (ignored.length === 0) return accepted
   return { ...accepted, ignored: [...accepted.ignored, ...ignored] }
+}
+
+export function toDimensions(
+  { gateId }: AcceptedRequest,
+  { user, tags }: Attribution,
+): CallDimensions {
+  return { gateId, user, tags }
 }
 
 /** False for a call without any name in its headers that its body cannot change. */

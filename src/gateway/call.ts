@@ -20,7 +20,7 @@ import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import type { Attribution } from './attribute.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
-import type { Caller, Prices, Ticket } from './ports.ts'
+import type { CallDimensions, Caller, Prices, Ticket } from './ports.ts'
 
 export interface Call {
   readonly id: CallId
@@ -53,6 +53,7 @@ export interface Call {
 
 export interface Admission {
   readonly ticket: Ticket
+  readonly dimensions: CallDimensions
   /** The prices when the call was admitted. Undefined: no prices are known. */
   readonly prices: Prices | undefined
   readonly inputTokens: number

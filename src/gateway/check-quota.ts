@@ -30,11 +30,11 @@ export function checkQuota(
   { caller, admission, startedAt: startedAtMs, dialect }: AdmittedCall,
   plan: Plan,
 ): MaybePromise<Plan> {
-  const { gate, request, targets } = plan
+  const { request, targets } = plan
   const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
   const asked = { targets: own, body: request.body, startedAtMs }
   const { prices } = admission
-  const demand = ports.limits.priceDemand(caller, gate.id)
+  const demand = ports.limits.priceDemand(caller, admission.dimensions)
   const priced =
     demand === undefined
       ? own

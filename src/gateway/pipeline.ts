@@ -10,7 +10,7 @@ import { accept, type BodyLimits } from './accept.ts'
 import { admit } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
-import { type AttributePorts, attribute, withIgnored } from './attribute.ts'
+import { type AttributePorts, attribute, toDimensions, withIgnored } from './attribute.ts'
 import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
@@ -81,11 +81,14 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.attribution = attribute(ports, { caller, headers, dialect, accepted: named })
       const accepted = withIgnored(named, call.attribution)
       call.accepted = accepted
-      const notReady = ports.limits.whenReady(caller, accepted.gateId)
+      const dimensions = toDimensions(accepted, call.attribution)
+      const notReady = ports.limits.whenReady(caller, dimensions)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)
       slot.release()
       const { startedAt } = call
-      const admission = await admit(ports, { caller, accepted, gate, dialect, startedAt })
+      const admission = await admit(ports, {
+        ...{ caller, accepted, dimensions, gate, dialect, startedAt },
+      })
       const admitted = toAdmitted(call, admission)
       const planned = planTargets(ports, admitted)
       if (planned.targets.length === 0) return await answerLocally(ports, admitted)

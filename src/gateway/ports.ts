@@ -113,9 +113,17 @@ export interface Freshness {
   assertKnown(accountId: AccountId | undefined): void
 }
 
-export interface CallAhead {
+/** The dimensions by which budgets limit a call, besides those of its caller. */
+export interface CallDimensions {
   /** The caller's spelling; the gate may not exist. */
   readonly gateId: string
+  /** A member's id, or `end:` and a hash. Undefined: none. */
+  readonly user?: string | undefined
+  /** Hashes, separated by spaces. Undefined: none. */
+  readonly tags?: string | undefined
+}
+
+export interface CallAhead extends CallDimensions {
   readonly startedAtMs: number
   /** Estimated maximum. */
   readonly estimatedTokens: number
@@ -158,17 +166,21 @@ export interface PriceDemand {
 
 export interface Limits {
   /** In memory: no I/O. Undefined: no limit needs a price. */
-  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
-  limitsSpend(caller: Caller, gateId: string): boolean
+  priceDemand(caller: Caller, dimensions: CallDimensions): PriceDemand | undefined
+  limitsSpend(caller: Caller, dimensions: CallDimensions): boolean
   /** Whether a limit in money counts calls without a known price at an estimate. */
-  estimatesUnpriced(caller: Caller, gateId: string): boolean
+  estimatesUnpriced(caller: Caller, dimensions: CallDimensions): boolean
   /**
    * Acquires a slot of the key (and of the account) without asking other nodes.
    * @param nowMs on the scale of `Stopwatch.elapsed`
    * @throws GatewayError `rate_limited` when `admit` would refuse too
    */
   acquireSlot(caller: Caller, nowMs: number): Slot
-  whenReady(caller: Caller, gateId: string): Promise<void> | undefined
+  /**
+   * Undefined when past usage is counted.
+   * @throws GatewayError `unavailable` (rejects)
+   */
+  whenReady(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined
   /**
    * Returns a promise only when this node has to ask other nodes.
    * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with

@@ -7,6 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import type {
   CallAhead,
+  CallDimensions,
   Caller,
   Limits,
   PriceDemand,
@@ -65,20 +66,20 @@ export class CallLimits implements Limits {
     this.#reservations = reservations
   }
 
-  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
-    return this.#usage.priceDemand(caller, gateId)
+  priceDemand(caller: Caller, dimensions: CallDimensions): PriceDemand | undefined {
+    return this.#usage.priceDemand(caller, dimensions)
   }
 
-  estimatesUnpriced(caller: Caller, gateId: string): boolean {
-    return this.#usage.estimatesUnpriced(caller, gateId)
+  estimatesUnpriced(caller: Caller, dimensions: CallDimensions): boolean {
+    return this.#usage.estimatesUnpriced(caller, dimensions)
   }
 
-  limitsSpend(caller: Caller, gateId: string): boolean {
-    return this.#usage.limitsSpend(caller, gateId)
+  limitsSpend(caller: Caller, dimensions: CallDimensions): boolean {
+    return this.#usage.limitsSpend(caller, dimensions)
   }
 
-  whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
-    return this.#usage.whenCountedFor(caller, gateId)
+  whenReady(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined {
+    return this.#usage.whenCountedFor(caller, dimensions)
   }
 
   acquireSlot(caller: Caller, nowMs: number): Slot {

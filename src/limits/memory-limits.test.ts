@@ -69,11 +69,11 @@ test('a call waits until past usage is known', async () => {
   const limits = new CallLimits(createClock(), usage)
   const { promise, resolve } = Promise.withResolvers<void>()
   usage.awaitPast({ quotas: promise, budgets: promise })
-  const waiting = limits.whenReady(createCaller(60), 'gate')
+  const waiting = limits.whenReady(createCaller(60), { gateId: 'gate' })
   expect(waiting).toBeInstanceOf(Promise)
   resolve()
   await waiting
-  expect(limits.whenReady(createCaller(60), 'gate')).toBeUndefined()
+  expect(limits.whenReady(createCaller(60), { gateId: 'gate' })).toBeUndefined()
 })
 
 describe('requests per minute', () => {

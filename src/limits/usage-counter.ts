@@ -6,7 +6,7 @@
 import { amountOf, type Budget, type BudgetScope, ceilingOf } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import { type Period, type Span, spanOf } from '../core/period.ts'
-import type { CallAhead, Caller } from '../gateway/ports.ts'
+import type { CallAhead, CallDimensions, Caller } from '../gateway/ports.ts'
 
 export interface Amounts {
   readonly tokens: number
@@ -258,7 +258,7 @@ export class BudgetsByScope {
     return this.#byId.get(id)
   }
 
-  findFor({ accountId, keyId }: Caller, { gateId }: Pick<CallAhead, 'gateId'>) {
+  findFor({ accountId, keyId }: Caller, { gateId }: CallDimensions) {
     if (this.#byScope.size === 0) return NONE
     const ofKey = this.#byScope.get(scopeKey(accountId, 'key', keyId))
     const ofGate = this.#byScope.get(scopeKey(accountId, 'gate', gateId))

@@ -8,7 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
-import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
+import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
 import {
   type Amounts,
@@ -126,38 +126,38 @@ export class UsageLimits {
     return this.#past.budgets
   }
 
-  whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
+  whenCountedFor(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined {
     const past = this.#past.budgets
     if (past === undefined) return undefined
-    if (this.#budgets.findFor(caller, { gateId }).length > 0) return past
+    if (this.#budgets.findFor(caller, dimensions).length > 0) return past
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
     return monthlyTokens !== null || monthlySpendUsd !== null ? this.#past.quotas : undefined
   }
 
   /** The limits in money that refuse a target without a price; undefined without such limits. */
-  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+  priceDemand(caller: Caller, dimensions: CallDimensions): PriceDemand | undefined {
     const { name, unpriced, limits } = this.#plans.of(caller.accountId)
     const plan =
       limits.monthlySpendUsd !== null && unpriced === 'refuse' ? `the plan ${name}` : undefined
     const strict = this.#budgets
-      .findFor(caller, { gateId })
+      .findFor(caller, dimensions)
       .find(({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'refuse')
     if (strict === undefined && plan === undefined) return undefined
     return { plan, budget: strict && `the budget ${strict.budget.name} (${strict.budget.id})` }
   }
 
-  estimatesUnpriced(caller: Caller, gateId: string): boolean {
+  estimatesUnpriced(caller: Caller, dimensions: CallDimensions): boolean {
     const { unpriced, limits } = this.#plans.of(caller.accountId)
     if (limits.monthlySpendUsd !== null && unpriced === 'estimate') return true
     return this.#budgets
-      .findFor(caller, { gateId })
+      .findFor(caller, dimensions)
       .some(({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'estimate')
   }
 
-  limitsSpend(caller: Caller, gateId: string): boolean {
+  limitsSpend(caller: Caller, dimensions: CallDimensions): boolean {
     if (this.#plans.of(caller.accountId).limits.monthlySpendUsd !== null) return true
     return this.#budgets
-      .findFor(caller, { gateId })
+      .findFor(caller, dimensions)
       .some(({ budget }) => budget.limit.type === 'spend')
   }
 

@@ -180,7 +180,7 @@ describe('a price is required by', () => {
   const spend = { type: 'spend', nanoUsd: 5 } as const
   const scope = { type: 'gate', gateId: GATE } as never
   const account = { accountId: CALLER.accountId, scope }
-  const ask = (limits: UsageLimits) => limits.priceDemand(CALLER, GATE)
+  const ask = (limits: UsageLimits) => limits.priceDemand(CALLER, { gateId: GATE })
 
   test('a plan in money, unless it allows unpriced calls', () => {
     const team = { monthlySpendUsd: 5 }
@@ -199,7 +199,7 @@ describe('a price is required by', () => {
       budgetOf({ ...account, id: 'strict', name: 'n', limit: spend, unpriced: 'refuse' }),
     )
     expect(ask(limits)).toEqual({ plan: undefined, budget: 'the budget n (strict)' })
-    expect(limits.priceDemand(CALLER, 'another')).toBeUndefined()
+    expect(limits.priceDemand(CALLER, { gateId: 'another' })).toBeUndefined()
   })
 })
 

@@ -119,7 +119,9 @@ test('a call with a quota and without a budget does not wait for the budgets’ 
 
 test('quotas that cannot be read count nothing, and refuse calls with a budget too', async () => {
   const scene = begin({ monthlyTokens: 1000 }, true)
-  const waiting = ['gate', 'other'].map((gate) => scene.usage.whenCountedFor(caller, { gateId: gate }))
+  const waiting = ['gate', 'other'].map((gate) =>
+    scene.usage.whenCountedFor(caller, { gateId: gate }),
+  )
   ;(await scene.ledger.next()).reject(new Error('the disk is gone'))
   for (const refusal of await Promise.allSettled(waiting))
     expect(refusal).toMatchObject({ reason: { kind: 'unavailable' } })

@@ -27,6 +27,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
         reserveQuota: () => undefined,
         settle: (used) => void spent.push(used),
       },
+      dimensions: { gateId: 'gate' },
       prices: undefined,
       inputTokens: 8,
       outputCap: undefined,

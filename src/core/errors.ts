@@ -1,4 +1,5 @@
 /** The error type of the gateway, and the table that decides how an error looks from outside. */
+import type { SpendState } from './spend-state.ts'
 
 export type ErrorKind = keyof typeof KINDS
 
@@ -96,6 +97,8 @@ export interface GatewayErrorOptions {
    * The limit that refuses: a budget's id, or the name of another limit (`requests_per_minute`).
    */
   readonly limit?: string
+  /** Set when a limit in money is used up. */
+  readonly spend?: SpendState | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Set when the target is at fault although the upstream reports the caller's mistake. */
   readonly targetFault?: TargetFault | undefined
@@ -114,6 +117,7 @@ export class GatewayError extends Error {
   readonly type: string
   readonly details: unknown
   readonly limit: string | undefined
+  readonly spend: SpendState | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly upstreamBody: Uint8Array | undefined
   readonly targetFault: TargetFault | undefined
@@ -128,6 +132,7 @@ export class GatewayError extends Error {
     this.type = options.type ?? policy.type
     this.details = options.details
     this.limit = options.limit
+    this.spend = options.spend
     this.headers = options.headers
     this.upstreamBody = options.upstreamBody
     this.targetFault = options.targetFault

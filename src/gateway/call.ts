@@ -84,6 +84,15 @@ export function toAdmitted(call: Call, admission: Admission): AdmittedCall {
   return call as AdmittedCall
 }
 
+/** Undefined when the dialect's clients show no limits, or when no budget in money applies. */
+export function spendHeadersOf(
+  { spendHeaders }: Pick<Dialect, 'spendHeaders'>,
+  { ticket }: Pick<Admission, 'ticket'>,
+): Readonly<Record<string, string>> | undefined {
+  const spend = spendHeaders === undefined ? undefined : ticket.spend
+  return spend && spendHeaders?.ofAnswer(spend)
+}
+
 export interface AttemptLog {
   readonly list: AttemptRecord[]
   /** `provider/model` of the latest attempt, or of the attempt whose failure ends the call. */

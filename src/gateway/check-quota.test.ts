@@ -14,6 +14,7 @@ function ticketThat(refusal: GatewayError | undefined): Ticket & { asked: number
   const ticket = {
     asked: 0,
     headers: {},
+    spend: undefined,
     reserveQuota() {
       ticket.asked += 1
       return refusal

@@ -105,7 +105,11 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.body.release()
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
-      return refuse(error, dialect.envelope, { ...call.headers, ...toSkippedHeader(call.attempts) })
+      return refuse(error, dialect.envelope, {
+        ...call.headers,
+        ...toSkippedHeader(call.attempts),
+        ...(error.spend && dialect.spendHeaders?.ofRefusal(error.spend)),
+      })
     }
   }
 }

@@ -10,6 +10,7 @@ import type { UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
+import type { SpendState } from '../core/spend-state.ts'
 import type { Stop } from '../core/stop.ts'
 import type { Provider } from '../providers/define.ts'
 
@@ -145,6 +146,8 @@ export interface Spent {
 export interface Ticket {
   /** `x-ratelimit-*` headers with current values, computed on each read. */
   readonly headers: Readonly<Record<string, string>>
+  /** The fullest budget in money, with the usage until now. Undefined: no such budget applies. */
+  readonly spend: SpendState | undefined
   /**
    * Reserves tokens and money in the account's quota; resolves to the refusal, or undefined.
    * Returns a promise only when this node has to ask other nodes.

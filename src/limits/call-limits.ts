@@ -5,6 +5,7 @@
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
+import { fullestOf, type SpendState } from '../core/spend-state.ts'
 import type {
   CallAhead,
   CallDimensions,
@@ -258,6 +259,14 @@ class RateTicket implements Ticket {
 
   get headers(): Record<string, string> {
     return toHeaders({ key: bucketsOf(this.key), account: bucketsOf(this.account) })
+  }
+
+  get spend(): SpendState | undefined {
+    return fullestOf(
+      this.#budgets.flatMap(
+        ({ counter, reservation }) => counter.spendIn(reservation.window) ?? [],
+      ),
+    )
   }
 
   refuse(refusal: RateRefusal, holder: Holder): GatewayError {

@@ -1,7 +1,8 @@
 /** What callers see of limits: the texts of refusals, and the `x-ratelimit-*` headers. */
 import { amountOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
-import { toUsdText } from '../core/money.ts'
+import { toNanoUsd, toUsdText } from '../core/money.ts'
+import type { SpendState } from '../core/spend-state.ts'
 import type { TokenBucket } from './token-bucket.ts'
 import type { BudgetCounter, Shortage, UsageWindow } from './usage-counter.ts'
 
@@ -71,21 +72,34 @@ export function quotaRefusal(
 ): GatewayError {
   const quota = what === 'tokens' ? `${limit} tokens` : `$${limit}`
   const name = `the account's monthly quota of ${quota}`
-  const used = { name, limit: what === 'tokens' ? 'monthly_tokens' : 'monthly_spend' }
+  const used = {
+    name,
+    limit: what === 'tokens' ? 'monthly_tokens' : 'monthly_spend',
+    spend:
+      what === 'tokens'
+        ? undefined
+        : {
+            period: 'month' as const,
+            usedNanoUsd: window.nanoUsd,
+            limitNanoUsd: toNanoUsd(limit),
+            endsAtMs: window.endsAtMs,
+          },
+  }
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
 export function budgetRefusal(
-  { budget, ceilings }: Pick<BudgetCounter, 'budget' | 'ceilings'>,
+  counter: BudgetCounter,
   { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
 ): GatewayError {
+  const { budget, ceilings } = counter
   const { limit, scope, message } = budget
   const ceiling = amountOf(limit, ceilings)
   const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
   const of = scope.type === 'key' ? 'this API key' : 'this gate'
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`
-  const used = { name, limit: budget.id, message }
+  const used = { name, limit: budget.id, message, spend: counter.spendIn(window) }
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
@@ -102,6 +116,7 @@ interface UsedLimit {
   readonly limit?: string
   /** The operator's words, which follow the gateway's. */
   readonly message?: string | null | undefined
+  readonly spend?: SpendState | undefined
 }
 
 function exhausted(
@@ -120,7 +135,7 @@ function exhausted(
 }
 
 /** Clients may retry, because reservations are temporary. */
-function allReserved({ name, message: _, ...used }: UsedLimit): GatewayError {
+function allReserved({ name, message: _, spend: __, ...used }: UsedLimit): GatewayError {
   return rateLimited(
     `What is left of ${name} is reserved for calls that are under way. Please try again when ` +
       'they have ended.',

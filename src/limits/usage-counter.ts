@@ -6,6 +6,7 @@
 import { amountOf, type Budget, type BudgetScope, ceilingOf } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import { type Period, type Span, spanOf } from '../core/period.ts'
+import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller } from '../gateway/ports.ts'
 
 export interface Amounts {
@@ -209,6 +210,13 @@ export class BudgetCounter {
 
   windowAt(atMs: number): UsageWindow {
     return this.#counter.at(atMs)
+  }
+
+  /** Undefined for a limit in tokens. */
+  spendIn({ nanoUsd, endsAtMs }: UsageWindow): SpendState | undefined {
+    const { limit, period } = this.#budget
+    if (limit.type !== 'spend') return undefined
+    return { period, usedNanoUsd: nanoUsd, limitNanoUsd: this.ceilings.nanoUsd, endsAtMs }
   }
 
   settle(reservation: Reservation, used: UsedAmounts): void {

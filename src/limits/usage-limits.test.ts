@@ -53,6 +53,7 @@ describe('the monthly quota', () => {
     expect(admit()).toMatchObject({
       kind: 'quota_exceeded',
       message: expect.stringContaining('$0.5'),
+      spend: { period: 'month', usedNanoUsd: 500_000_000, limitNanoUsd: 500_000_000 },
     })
   })
 })
@@ -226,6 +227,26 @@ describe('budgets', () => {
     early.settle(spent({ tokens: 50 }))
     late.settle(spent({ tokens: 7, countsForQuota: false }))
     expect(usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({ tokens: 7 })
+  })
+
+  test('in money tell the fullest of them to a call, and to its refusal', () => {
+    const { admit, usage } = start({})
+    const usd = (id: string, nanoUsd: number) =>
+      budgetOf({ id, limit: { type: 'spend', nanoUsd }, period: 'month' })
+    usage.putBudget(budgetOf())
+    expect(admitted(admit()).spend).toBeUndefined()
+    usage.putBudget(usd('bud_large', 5000))
+    usage.putBudget(usd('bud_small', 1000))
+    const ticket = admitted(admit())
+    const ofSmall = {
+      period: 'month' as const,
+      limitNanoUsd: 1000,
+      endsAtMs: Date.parse('2026-12-01T00:00:00.000Z'),
+    }
+    ticket.settle(spent({ tokens: 1, nanoUsd: 800 }))
+    expect(ticket.spend).toEqual({ ...ofSmall, usedNanoUsd: 800 })
+    admitted(admit()).settle(spent({ tokens: 1, nanoUsd: 200 }))
+    expect(admit()).toMatchObject({ limit: 'bud_small', spend: { ...ofSmall, usedNanoUsd: 1000 } })
   })
 
   test('raise an alert for each share once a period', () => {

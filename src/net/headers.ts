@@ -52,11 +52,14 @@ export function mayBeForwarded(name: string): boolean {
 export class HeaderList {
   readonly #names: ReadonlySet<string>
   readonly #beginnings: readonly string[]
+  readonly #except: HeaderList | undefined
   readonly #decided = new Map<string, boolean>()
 
-  constructor(names: readonly string[]) {
+  /** @param except names that never match */
+  constructor(names: readonly string[], except: readonly string[] = []) {
     this.#names = new Set(names.filter((name) => !name.endsWith('*')))
     this.#beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+    this.#except = except.length === 0 ? undefined : new HeaderList(except)
   }
 
   pick(headers: HeaderFields): Record<string, string> {
@@ -77,10 +80,14 @@ export class HeaderList {
     if (this.#decided.get(name) ?? this.#decide(name)) picked[name] = value
   }
 
+  #isNamed(name: string): boolean {
+    return this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
+  }
+
   #decide(name: string): boolean {
-    const isNamed =
-      this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
-    const decision = isNamed && mayBeForwarded(name)
+    const except = this.#except
+    const isPassed = this.#isNamed(name) && (except === undefined || !except.#isNamed(name))
+    const decision = isPassed && mayBeForwarded(name)
     // Names come from clients, so the cache is bounded.
     if (this.#decided.size < 1000) this.#decided.set(name, decision)
     return decision

@@ -7,6 +7,7 @@ import type { InboundDialectId } from '../core/dialects.ts'
 import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
+import type { SpendState } from '../core/spend-state.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AnswerFacts } from './answer-facts.ts'
 import type { PlatformFeatures } from './bridge-features.ts'
@@ -122,6 +123,12 @@ export interface HostedMembers {
   refuse(name: string, message: string): GatewayError
 }
 
+/** Headers about the limit in money that applies to a call. */
+export interface SpendHeaders {
+  ofAnswer(state: SpendState): Record<string, string>
+  ofRefusal(state: SpendState): Record<string, string>
+}
+
 export interface Dialect {
   readonly id: InboundDialectId
   readonly envelope: Envelope
@@ -132,6 +139,8 @@ export interface Dialect {
   readonly keyHeader?: string
   /** The header in which clients look for the call's id, besides `x-request-id`. */
   readonly requestIdHeader?: string
+  /** Undefined: the dialect's clients show no limits in money. */
+  readonly spendHeaders?: SpendHeaders
   /**
    * Reads and checks the top level.
    * @throws GatewayError `invalid_request` naming the field.

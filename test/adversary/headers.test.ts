@@ -6,8 +6,10 @@ import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { InboundDialectId } from '../../src/core/dialects.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { SpendState } from '../../src/core/spend-state.ts'
 import { CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
-import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
+import { CHAT_JSON, MESSAGES_JSON, MESSAGES_STREAM } from '../support/dialect-samples.ts'
 import { head, json, piece, stream } from '../support/scripted-upstream.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows } from '../support/stage-rows.ts'
 
@@ -47,6 +49,25 @@ const OF_SITES = {
 }
 const none = (headers: object) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, null]))
+/** Headers of a vendor about the account's limits there. */
+const OF_VENDOR = {
+  'anthropic-ratelimit-tokens-remaining': '5',
+  'anthropic-ratelimit-unified-status': 'rejected',
+  'anthropic-ratelimit-unified-5h-utilization': '1',
+}
+const OF_LIMITS = {
+  ...OF_VENDOR,
+  'anthropic-ratelimit-unified-representative-claim': '',
+  'anthropic-ratelimit-unified-overage-status': '',
+  'anthropic-ratelimit-unified-overage-utilization': '',
+}
+/** A budget of one dollar a month with 80 cents used. */
+const SPEND: SpendState = {
+  period: 'month',
+  usedNanoUsd: 800_000_000,
+  limitNanoUsd: 1_000_000_000,
+  endsAtMs: Date.parse('2026-12-01T00:00:00.000Z'),
+}
 const succeeded = { outcome: 'succeeded' } as const
 const CLAUDE = 'anthropic/claude-opus-5'
 const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
@@ -185,6 +206,92 @@ describe('headers of an answer', () => {
       sent: [{}],
       settled: { outcome: 'failed' as const, status: 429 },
     })),
+    ...[json(200, MESSAGES_JSON, OF_VENDOR), stream(MESSAGES_STREAM, { headers: OF_VENDOR })].map(
+      (answer, index) => ({
+        name: `of the vendor's limits do not pass where a budget in money applies (${index})`,
+        gateway: {
+          gates: { [GATE]: [CLAUDE] },
+          credentials: { anthropic: 'account' as const },
+          limits: { spend: SPEND },
+          addedHeaders: { request: [], answer: ['anthropic-ratelimit-*'] },
+        },
+        request: index === 0 ? messages : { ...messages, body: { ...messages.body, stream: true } },
+        upstream: [answer],
+        seen: {
+          status: 200,
+          headers: {
+            'anthropic-ratelimit-tokens-remaining': null,
+            'anthropic-ratelimit-unified-5h-utilization': null,
+            'anthropic-ratelimit-unified-status': 'allowed_warning',
+            'anthropic-ratelimit-unified-representative-claim': 'overage',
+            'anthropic-ratelimit-unified-overage-utilization': '0.8',
+            'anthropic-ratelimit-unified-overage-surpassed-threshold': '0.75',
+            'anthropic-ratelimit-unified-reset': '1796083200',
+          },
+        },
+        sent: [{}],
+        settled: succeeded,
+      }),
+    ),
+    {
+      name: 'of the vendor’s limits do not pass with a refusal where a budget in money applies',
+      gateway: {
+        gates: { [GATE]: [CLAUDE] },
+        credentials: { anthropic: 'account' as const },
+        limits: { spend: SPEND },
+      },
+      request: messages,
+      upstream: [
+        json(429, { type: 'error', error: { type: 'rate_limit_error', message: 'x' } }, OF_VENDOR),
+      ],
+      // Any of these names on a 429 would make Claude Code replace the vendor's message.
+      seen: { status: 429, forbids: ['unified'], headers: none(OF_LIMITS) },
+      sent: [{}],
+      settled: { outcome: 'failed' as const, status: 429 },
+    },
+    {
+      name: 'of a budget in money come with a translated answer too',
+      gateway: { limits: { spend: SPEND } },
+      request: messages,
+      upstream: [json(200, CHAT_JSON)],
+      seen: {
+        status: 200,
+        headers: { 'anthropic-ratelimit-unified-overage-utilization': '0.8' },
+      },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'of a budget in money do not come in other dialects',
+      gateway: { limits: { spend: SPEND } },
+      upstream: [json(200, CHAT_JSON)],
+      seen: { status: 200, headers: none(OF_LIMITS) },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'of a refusal for a used-up budget in money',
+      gateway: {
+        limits: {
+          spend: SPEND,
+          reserveQuota: () =>
+            new GatewayError('quota_exceeded', 'It is used up. Ask Ann.', { spend: SPEND }),
+        },
+      },
+      request: messages,
+      seen: {
+        status: 429,
+        json: { error: { type: 'billing_error', message: 'It is used up. Ask Ann.' } },
+        headers: {
+          'x-should-retry': 'false',
+          'anthropic-ratelimit-unified-status': 'rejected',
+          'anthropic-ratelimit-unified-overage-period': 'monthly',
+          'anthropic-ratelimit-unified-representative-claim': null,
+          'anthropic-ratelimit-unified-overage-status': null,
+        },
+      },
+      settled: { outcome: 'failed' as const, status: 429 },
+    },
     {
       name: 'of a refusal stay with it when another target answers',
       gateway: {

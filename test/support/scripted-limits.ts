@@ -1,5 +1,6 @@
 /** Limits that follow a script, and keep what was admitted, reserved and returned. */
 import type { GatewayError } from '../../src/core/errors.ts'
+import type { SpendState } from '../../src/core/spend-state.ts'
 import type {
   CallAhead,
   Caller,
@@ -26,12 +27,14 @@ export interface LimitsScript {
   /** Told of each place that is given back. */
   readonly onSettled?: (spent: Spent) => void
   readonly headers?: Readonly<Record<string, string>>
+  readonly spend?: SpendState
 }
 
 export class ScriptedTicket implements Ticket {
   readonly caller: Caller
   readonly call: CallAhead
   readonly headers: Readonly<Record<string, string>>
+  readonly spend: SpendState | undefined
   readonly spent: Spent[] = []
   reservations = 0
   readonly #script: LimitsScript
@@ -40,6 +43,7 @@ export class ScriptedTicket implements Ticket {
     this.caller = caller
     this.call = call
     this.headers = script.headers ?? { 'x-ratelimit-remaining-requests': '41' }
+    this.spend = script.spend
     this.#script = script
   }
 

@@ -17,6 +17,7 @@ interface DialectHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList
   readonly ownAnswer: HeaderList
+  readonly underBudget: HeaderList
 }
 
 export class CallHeaders {
@@ -32,6 +33,7 @@ export class CallHeaders {
             request: new HeaderList([...request, ...added.request]),
             answer: new HeaderList([...answer, ...added.answer]),
             ownAnswer: new HeaderList([...answer, ...ownAnswer, ...added.answer]),
+            underBudget: new HeaderList([...answer, ...added.answer], ownAnswer),
           },
         ]
       }),
@@ -39,15 +41,22 @@ export class CallHeaders {
   }
 
   listsFor(dialect: InboundDialectId, owner: 'account' | 'platform'): PassedHeaders {
-    const { request, answer, ownAnswer } = this.#lists.get(dialect) ?? NO_LISTS
-    return { request, answer: owner === 'account' ? ownAnswer : answer }
+    const { request, answer, ownAnswer, underBudget } = this.#lists.get(dialect) ?? NO_LISTS
+    return { request, answer: owner === 'account' ? ownAnswer : answer, underBudget }
   }
 }
 
 export interface PassedHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList
+  /** Replaces `answer` where the gateway's own headers name a limit in money. */
+  readonly underBudget: HeaderList
 }
 
 const NO_HEADER = new HeaderList([])
-const NO_LISTS: DialectHeaders = { request: NO_HEADER, answer: NO_HEADER, ownAnswer: NO_HEADER }
+const NO_LISTS: DialectHeaders = {
+  request: NO_HEADER,
+  answer: NO_HEADER,
+  ownAnswer: NO_HEADER,
+  underBudget: NO_HEADER,
+}

@@ -20,7 +20,7 @@ import {
   toNestedBody,
   type UpstreamErrorAnswer,
 } from '../../wire/upstream-error.ts'
-import type { AdmittedCall } from '../call.ts'
+import { type AdmittedCall, spendHeadersOf } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 import { type SentSecrets, scrub } from './sent-secrets.ts'
@@ -125,7 +125,7 @@ function refusalOf(
     ...(target.isTranslated || isReported === true ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
-    headers: pickHeaders(headers, said, target),
+    headers: pickHeaders(headers, said, question),
     targetFault,
     // A body in another dialect's form is not forwarded, only its message. Customers' servers may
     // use one error form for several dialects.
@@ -219,12 +219,14 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 function pickHeaders(
   headers: HeaderFields,
   { retryAfterS }: UpstreamErrorAnswer,
-  target: Target,
+  { target, dialect, call }: RefusedQuestion,
 ): Record<string, string> {
   // Includes the account's remaining limits at the provider, which clients read on a 429.
+  const { answer, underBudget } = target.passed
+  const isUnderBudget = spendHeadersOf(dialect, call.admission) !== undefined
   const picked: Record<string, string> = target.isTranslated
     ? {}
-    : target.passed.answer.pick(headers)
+    : (isUnderBudget ? underBudget : answer).pick(headers)
   for (const name of RETRY_HEADERS) {
     const value = headers.get(name)
     if (value !== null) picked[name] = value

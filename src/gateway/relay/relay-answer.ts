@@ -18,7 +18,7 @@ import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import { shownOf } from '../attempt/sent-secrets.ts'
-import type { AdmittedCall, AttemptLog, Call } from '../call.ts'
+import { type AdmittedCall, type AttemptLog, type Call, spendHeadersOf } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, type SettlePorts, settle } from '../settle/settle.ts'
 import { toUsageHeaders } from '../settle/usage-headers.ts'
@@ -61,7 +61,7 @@ export function relayAnswer(
   attempted: Attempted,
 ): HeadedStream | Promise<WholeAnswer> {
   const { answer, target } = attempted
-  const forwarded = toForwarded(attempted)
+  const forwarded = toForwarded(call, attempted)
   const usual = usualHeadersOf(
     target,
     forwarded['content-type'],
@@ -92,6 +92,7 @@ async function relayWhole(
     : { outcome: 'succeeded', unreportedBytes, ...told }
   await settle(ports, call, result)
   if (call.gate?.usageHeaders === true) Object.assign(call.headers, toUsageHeaders(call.record))
+  setSpendHeaders(call)
   const { lines, more } = toLines(headers, call)
   return new WholeAnswer(status, lines, body, more)
 }
@@ -101,6 +102,7 @@ function relayInPieces(ports: RelayPorts, relayed: Relayed, headers: RelayedHead
     (client) => relayPieces(ports, relayed, client),
     () => giveUp(ports, relayed),
   )
+  setSpendHeaders(relayed.call)
   const { lines, more } = toLines(headers, relayed.call)
   return new HeadedStream(relayed.answer.status, lines, source, more)
 }
@@ -114,9 +116,20 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
 
 const EVENT_STREAM = 'text/event-stream'
 
+function setSpendHeaders({ headers, dialect, admission }: AdmittedCall): void {
+  const ofSpend = spendHeadersOf(dialect, admission)
+  if (ofSpend !== undefined) Object.assign(headers, ofSpend)
+}
+
 /** A translated answer is the gateway's own, so no upstream header is forwarded. */
-function toForwarded({ target, answer }: Attempted): Record<string, string> {
-  const forwarded = target.isTranslated ? {} : target.passed.answer.pick(answer.headers)
+function toForwarded(
+  { dialect, admission }: AdmittedCall,
+  { target, answer }: Attempted,
+): Record<string, string> {
+  const { passed, isTranslated } = target
+  const isUnderBudget = spendHeadersOf(dialect, admission) !== undefined
+  const passing = isUnderBudget ? passed.underBudget : passed.answer
+  const forwarded = isTranslated ? {} : passing.pick(answer.headers)
   // The answer was read as this type even if the upstream names another type, and clients need the
   // header.
   const named = forwarded['content-type']

@@ -9,7 +9,7 @@ import { type AnswerSink, StreamedAnswer } from '../../net/streamed-answer.ts'
 import { UpstreamFailure } from '../../net/upstream-failure.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
-import type { AdmittedCall } from '../call.ts'
+import { type AdmittedCall, spendHeadersOf } from '../call.ts'
 import { settleRefused } from '../refuse.ts'
 import { KEEP_ALIVE, KeepAlive } from './keep-alive.ts'
 import {
@@ -44,7 +44,12 @@ export async function relayLate(
   if (await isOverWithin(commitAfterMs, attempting, deadlines)) return undefined
   const late = { call, attempting }
   return new StreamedAnswer((client) => relayLateEvents(ports, late, client), {
-    headers: { ...call.headers, 'content-type': 'text/event-stream; charset=utf-8', ...NOT_KEPT },
+    headers: {
+      ...call.headers,
+      ...spendHeadersOf(call.dialect, call.admission),
+      'content-type': 'text/event-stream; charset=utf-8',
+      ...NOT_KEPT,
+    },
     onLeft: () => giveUpLate(ports, late),
   })
 }

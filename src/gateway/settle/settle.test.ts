@@ -24,6 +24,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     admission: {
       ticket: {
         headers: {},
+        spend: undefined,
         reserveQuota: () => undefined,
         settle: (used) => void spent.push(used),
       },

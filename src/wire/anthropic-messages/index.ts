@@ -37,6 +37,7 @@ import {
   MESSAGES_SETTINGS,
   readMessagesSpoken,
 } from './settings.ts'
+import { toRefusedSpendHeaders, toSpendHeaders } from './spend-headers.ts'
 import { MessagesTap } from './tap.ts'
 import { AnthropicStreamDecoder } from './upstream-events.ts'
 import { encodeAnthropicRequest } from './upstream-request.ts'
@@ -102,6 +103,7 @@ export const anthropicMessages: RelayedDialect = {
   headers: ANTHROPIC_HEADERS,
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
+  spendHeaders: { ofAnswer: toSpendHeaders, ofRefusal: toRefusedSpendHeaders },
   accept,
   readSpoken: readMessagesSpoken,
   hosted: hostedMembers,

@@ -1,0 +1,65 @@
+/**
+ * The headers in which Claude Code reads how much of a limit in money is used. The published client
+ * contains their description (`GET /protocol` of its own gateway).
+ */
+import type { Period } from '../../core/period.ts'
+import { type SpendState, usedShareOf } from '../../core/spend-state.ts'
+
+// provider-name-ok: a header of the dialect
+const UNIFIED = 'anthropic-ratelimit-unified'
+const STATUS = `${UNIFIED}-status`
+const CLAIM = `${UNIFIED}-representative-claim`
+const RESET = `${UNIFIED}-reset`
+const OVERAGE = `${UNIFIED}-overage`
+const OVERAGE_STATUS = `${OVERAGE}-status`
+const OVERAGE_RESET = `${OVERAGE}-reset`
+const OVERAGE_UTILIZATION = `${OVERAGE}-utilization`
+const OVERAGE_THRESHOLD = `${OVERAGE}-surpassed-threshold`
+const OVERAGE_PERIOD = `${OVERAGE}-period`
+const OVERAGE_REASON = `${OVERAGE}-disabled-reason`
+
+/** The shares at which the client shows a notice, in descending order. */
+const THRESHOLDS = [0.95, 0.75]
+
+const PERIOD_NAMES: Readonly<Partial<Record<Period, string>>> = {
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+}
+
+/** Of an answer. The share stays below 1, because the client takes 1 for a refusal. */
+export function toSpendHeaders(state: SpendState): Record<string, string> {
+  const share = usedShareOf(state)
+  const passed = THRESHOLDS.find((threshold) => share > threshold)
+  const status = passed === undefined ? 'allowed' : 'allowed_warning'
+  return {
+    [STATUS]: status,
+    [CLAIM]: 'overage',
+    [OVERAGE_STATUS]: status,
+    [OVERAGE_UTILIZATION]: String(Math.min(0.99, Math.round(share * 100) / 100)),
+    ...(passed === undefined ? {} : { [OVERAGE_THRESHOLD]: String(passed) }),
+    ...toReset(state),
+  }
+}
+
+/**
+ * Of a refusal. With `representative-claim` or `overage-status`, the client would show its own text
+ * instead of the error's message.
+ */
+export function toRefusedSpendHeaders(state: SpendState): Record<string, string> {
+  const period = PERIOD_NAMES[state.period]
+  return {
+    [STATUS]: 'rejected',
+    [OVERAGE_UTILIZATION]: '1',
+    [OVERAGE_THRESHOLD]: '1',
+    [OVERAGE_REASON]: 'org_spend_cap_reached',
+    ...(period === undefined ? {} : { [OVERAGE_PERIOD]: period }),
+    ...toReset(state),
+  }
+}
+
+function toReset({ endsAtMs }: SpendState): Record<string, string> {
+  if (!Number.isFinite(endsAtMs)) return {}
+  const seconds = String(Math.floor(endsAtMs / 1000))
+  return { [RESET]: seconds, [OVERAGE_RESET]: seconds }
+}

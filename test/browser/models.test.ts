@@ -164,7 +164,7 @@ test('calls without a known price are named, with a way to the log', async () =>
   await page.goto('/dashboard/models')
   const notice = page.getByRole('region', { name: 'Calls without a known price' })
   await notice.getByText('1 call of the last 30 days ran without a known price').waitFor()
-  for (const other of ['/', '/analytics', '/models']) {
+  for (const other of ['/', '/analytics', '/logs', '/models']) {
     await follow(page, other)
     await notice.getByText('1 call of the last 30 days ran without a known price').waitFor()
   }

@@ -13,7 +13,7 @@ const MOST_SHOWN = 5
 const DAYS_MS = 30 * 86_400_000
 
 /** Shown only if calls ran without a known price. @param gate undefined: all gates */
-export function UnpricedCalls({ gate }: { readonly gate?: string }) {
+export function UnpricedCalls({ gate }: { readonly gate?: string | undefined }) {
   const [from] = useState(() => new Date(Date.now() - DAYS_MS).toISOString())
   const sums = useQuery(
     operationQuery('GET /v1/analytics', {

@@ -57,9 +57,7 @@ export function AnalyticsPage() {
         </>
       }
     >
-      <UnpricedCalls
-        {...(choices.filters.gate === undefined ? {} : { gate: choices.filters.gate })}
-      />
+      <UnpricedCalls gate={choices.filters.gate} />
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
       {/* Refused calls have no target, so a filter by target matches no refused call. */}

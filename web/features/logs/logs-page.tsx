@@ -7,6 +7,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
 import { EmptyState, ErrorState, RowSkeletons } from '../../ui/states.tsx'
+import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { CallDetails } from './call-details.tsx'
 import { ExportMenu, FilterChips, LiveSwitch } from './filter-chips.tsx'
 import { isFiltered, type LogSearch, readLogSearch, toLogQuery, without } from './log-filter.ts'
@@ -108,6 +109,7 @@ export function LogsPage() {
             </p>
           </div>
         </header>
+        <UnpricedCalls gate={search.gate} />
         <div className="flex flex-wrap items-center gap-2">
           <LogSearchField
             ref={searchField}

@@ -5,6 +5,7 @@ import { listOf, MAX_PAGE_SIZE, pageQuery } from './lists.ts'
 import { modelPriceBody } from './model-prices.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
+import { modelHealth } from './target-health.ts'
 
 const credential = z
   .enum(['own', 'platform'])
@@ -128,6 +129,7 @@ export const providerModelBody = z
         example: '2027-03-01',
       }),
     credential,
+    health: modelHealth,
   })
   .meta({ id: 'ProviderModel' })
 

@@ -27,6 +27,31 @@ const state = z.enum(['unknown', 'healthy', 'failing', 'resting', 'probing']).me
     '`restsUntil`. `probing`: it has rested, and one call finds out.',
 })
 
+const seenHealth = z.object({
+  state,
+  restsUntil: time.nullable(),
+  failuresInARow: z.int().min(0),
+  averageFirstByteMs: z
+    .number()
+    .nullable()
+    .meta({
+      description:
+        'Moving average of the time to the first byte, in milliseconds; null: ' +
+        'the target has not answered yet.',
+    }),
+  lastAnsweredAt: time.nullable(),
+  lastFailure: targetFailure.nullable().meta({
+    description: 'The newest failure that the target caused, even if it has answered since.',
+  }),
+})
+
+/** For lists of models, where most were never called. */
+export const modelHealth = seenHealth.nullable().meta({
+  description:
+    "The model's behaviour in the account's calls since the start of the answering node, as " +
+    '`GET /v1/targets/health` shows it. Null: not called since then.',
+})
+
 export const targetHealthBody = z
   .object({
     target: z.string().meta({ description: '`provider/model`.', example: 'sandbox/echo' }),
@@ -35,21 +60,7 @@ export const targetHealthBody = z
         "Whether there is a credential to call it with, the account's own or the gateway's; " +
         'without one it is passed over.',
     }),
-    state,
-    restsUntil: time.nullable(),
-    failuresInARow: z.int().min(0),
-    averageFirstByteMs: z
-      .number()
-      .nullable()
-      .meta({
-        description:
-          'Moving average of the time to the first byte, in milliseconds; null: ' +
-          'the target has not answered yet.',
-      }),
-    lastAnsweredAt: time.nullable(),
-    lastFailure: targetFailure.nullable().meta({
-      description: 'The newest failure that the target caused, even if it has answered since.',
-    }),
+    ...seenHealth.shape,
   })
   .meta({
     id: 'TargetHealth',

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
 import { useControlPlane } from '../control-plane.fixture.ts'
 
-const { check, sendForJson } = useControlPlane()
+const { check, current, sendForJson } = useControlPlane()
 const url = '/v1/provider-models'
 
 const unknown = {
@@ -11,6 +12,7 @@ const unknown = {
   ...{ reasoningEfforts: null, inputUsdPerMillion: null, cachedInputUsdPerMillion: null },
   ...{ outputUsdPerMillion: null, priceSource: null, priceFrom: null },
   ...{ isPriceEstimated: false, isAlias: false, retiresOn: null, credential: 'platform' },
+  health: null,
 }
 const gpt5 = {
   ...{ provider: 'openai', id: 'gpt-5' },
@@ -48,6 +50,22 @@ test('the list and the model show whose credential is used', async () => {
     rules: expect.any(Array),
     storedPrice: null,
   })
+})
+
+test("the list and the model show the model's health in the account's calls", async () => {
+  current().seen.set(`${DEFAULT_ACCOUNT} openai/o1`, {
+    ...{ condition: 'resting', failuresInARow: 5, restsUntilMs: Date.parse('2026-01-02') },
+    ...{ averageFirstByteMs: 12.34, lastAnsweredAtMs: Date.parse('2026-01-01') },
+    lastFailure: { kind: 'upstream_error', status: 502, atMs: Date.parse('2026-01-01') },
+  })
+  const health = {
+    ...{ state: 'resting', restsUntil: '2026-01-02T00:00:00.000Z', failuresInARow: 5 },
+    ...{ averageFirstByteMs: 12.3, lastAnsweredAt: '2026-01-01T00:00:00.000Z' },
+    lastFailure: { code: 'upstream_error', status: 502, at: '2026-01-01T00:00:00.000Z' },
+  }
+  expect(await sendForJson({ url: `${url}?search=o1` })).toMatchObject({ data: [{ health }] })
+  expect(await sendForJson({ url: `${url}/openai/o1` })).toMatchObject({ health })
+  expect(await sendForJson({ url: `${url}/openai/gpt-5` })).toMatchObject({ health: null })
 })
 
 test('a model is shown with its rules for requests and their sources', async () => {

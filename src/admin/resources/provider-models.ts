@@ -1,4 +1,5 @@
 /** `/v1/provider-models`: what is known of the providers' models, and whose credential is used. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createRoute } from '@hono/zod-openapi'
 import {
   type ProviderModelBody,
@@ -9,6 +10,7 @@ import {
   type RequestRuleBody,
 } from '../../contract/providers.ts'
 import { GatewayError } from '../../core/errors.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { toPublicModelPrice } from '../../core/model-price.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { ListedRule } from '../../wire/fit/request-rules.ts'
@@ -23,6 +25,7 @@ import {
 import { refuse } from '../refusals.ts'
 import { maySetPrices } from './may-set-prices.ts'
 import { credentialsOf } from './providers.ts'
+import { toHealth } from './targets.ts'
 
 const listRoute = createRoute({
   method: 'get',
@@ -61,6 +64,7 @@ type Dependencies = Pick<
   | 'modelPrices'
   | 'operatorAccount'
   | 'hasOperatorApi'
+  | 'seenOf'
 >
 
 interface Found {
@@ -71,13 +75,16 @@ interface Found {
 }
 
 export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependencies): void {
-  const { providers, modelsOf, describeModel, rulesOf, modelPrices } = dependencies
+  const { providers, modelsOf, describeModel, rulesOf, modelPrices, seenOf } = dependencies
 
   const toBody = (
     { provider, id, name, listed }: Found,
+    accountId: AccountId,
     credential: ProviderModelBody['credential'],
   ): ProviderModelBody => {
-    const { facts = {}, ...details } = describeModel(`${provider}/${id}`, listed)
+    const target = `${provider}/${id}`
+    const { facts = {}, ...details } = describeModel(target, listed)
+    const seen = seenOf(accountId, target)
     return {
       ...{ provider, id, name: name ?? null },
       contextTokens: facts.contextTokens ?? null,
@@ -94,10 +101,11 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
       isAlias: details.isAlias,
       retiresOn: details.retiresOn ?? null,
       credential,
+      health: seen === undefined ? null : toHealth(seen),
     }
   }
 
-  app.openapi(listRoute, (c) => {
+  app.openapi(listRoute, async (c) => {
     const { provider, search = '', limit, cursor } = c.req.valid('query')
     const after = cursor === undefined ? undefined : decodeCursor(cursor)
     const words = search.toLowerCase().split(/\s+/)
@@ -118,8 +126,13 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
       after === undefined ? found : found.filter((model) => compare(order, model, after) > 0)
     const page = limit === undefined ? rest : rest.slice(0, limit)
     const last = page.at(-1)
-    const credentials = credentialsOf(dependencies, callerOf(c.env).accountId)
-    const data = page.map((model) => toBody(model, credentials(model.provider)))
+    const { accountId } = callerOf(c.env)
+    const credentials = credentialsOf(dependencies, accountId)
+    const data: ProviderModelBody[] = []
+    for (const model of page) {
+      data.push(toBody(model, accountId, credentials(model.provider)))
+      if (data.length % ROWS_PER_TURN === 0) await nextTurn()
+    }
     const hasMore = last !== undefined && page.length < rest.length
     const nextCursor = hasMore ? encodeCursor(last) : null
     return c.json(
@@ -132,9 +145,10 @@ export function bindProviderModels(app: ControlPlaneApp, dependencies: Dependenc
     const { provider, model } = c.req.valid('param')
     assertProvider(providers, provider)
     const listed = modelsOf(provider).find(({ id }) => id === model)
-    const credentials = credentialsOf(dependencies, callerOf(c.env).accountId)
+    const { accountId } = callerOf(c.env)
+    const credentials = credentialsOf(dependencies, accountId)
     const found = { provider, id: model, name: listed?.name, listed }
-    const body = toBody(found, credentials(provider))
+    const body = toBody(found, accountId, credentials(provider))
     if (listed === undefined && body.priceSource === null && body.contextTokens === null)
       throw new GatewayError('not_found', UNKNOWN_MODEL, { param: 'model' })
     const stored = modelPrices.find(`${provider}/${model}`)
@@ -201,3 +215,5 @@ function decodeCursor(cursor: string): Position {
 }
 
 const MAX_CURSOR = 1_000
+/** Describing so many takes some milliseconds. */
+const ROWS_PER_TURN = 100

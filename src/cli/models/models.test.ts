@@ -38,9 +38,11 @@ test('models are listed by provider and words, with prices and whose key is used
   const { stdout, exitCode } = await run('list', '--provider', 'openai', '--search', 'gpt-9')
   const [headings, model, ...rest] = stdout.trimEnd().split('\n')
   expect(exitCode).toBe(0)
-  expect(headings?.split(/ {2,}/)).toEqual(['MODEL', 'INPUT', 'OUTPUT', 'CONTEXT', 'KEY', 'SOURCE'])
+  expect(headings?.split(/ {2,}/)).toEqual([
+    ...['MODEL', 'INPUT', 'OUTPUT', 'CONTEXT', 'KEY', 'HEALTH', 'SOURCE'],
+  ])
   expect(model).toMatch(
-    /^openai\/gpt-9-new {2}\$3 +\$9 +500000 +the gateway's {2}overlay:[0-9a-f]{12}$/,
+    /^openai\/gpt-9-new {2}\$3 +\$9 +500000 +the gateway's +- +overlay:[0-9a-f]{2,}…$/,
   )
   expect(rest).toEqual([])
 })
@@ -51,7 +53,7 @@ test('JSON and CSV have all facts, and every page', async () => {
   expect(json.length).toBeGreaterThan(400)
   expect(csv).toHaveLength(json.length + 1)
   expect(csv.find((line) => line.includes('gpt-9-new'))).toMatch(
-    /^openai,gpt-9-new,,3,0\.3,9,overlay:[0-9a-f]{12},2026-01-15,false,false,platform,500000,70000,text image,,low high,2027-03-01$/,
+    /^openai,gpt-9-new,,3,0\.3,9,overlay:[0-9a-f]{12},2026-01-15,false,false,platform,500000,70000,text image,,low high,2027-03-01,$/,
   )
 })
 
@@ -63,6 +65,22 @@ test('a model is shown with the source of its price', async () => {
   const listed = JSON.parse((await run('show', 'openai/gpt-5', '--json')).stdout)
   expect(listed).toMatchObject({ inputUsdPerMillion: 1.25, contextTokens: 400_000 })
   expect(listed.priceSource).toStartWith('genai-prices@')
+})
+
+test("a model is shown with its health, as the answering node's figures say", async () => {
+  expect((await run('show', 'openai/gpt-9-new')).stdout).toMatch(/^health +-$/m)
+  const model = JSON.parse((await run('show', 'openai/gpt-9-new', '--json')).stdout)
+  const health = {
+    ...{ state: 'resting', restsUntil: '2026-01-02T00:00:00.000Z' },
+    lastFailure: { code: 'upstream_error', status: 502, at: '2026-01-01T00:00:00.000Z' },
+  }
+  const server = Bun.serve({ port: 0, fetch: () => Response.json({ ...model, health }) })
+  const environment = { GATEHOUSE_URL: server.url.href, GATEHOUSE_API_KEY: 'key' }
+  const ran = await runCliInProcess(['models', 'show', 'openai/gpt-9-new'], { environment })
+  await server.stop(true)
+  expect(ran.stdout).toMatch(
+    /^health +resting until 2026-01-02T00:00:00.000Z, last failure upstream_error \(502\) at 2026-01-01T00:00:00.000Z$/m,
+  )
 })
 
 test('a model is shown with its rules for requests, the operator’s included', async () => {

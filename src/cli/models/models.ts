@@ -73,6 +73,7 @@ const COLUMNS: Columns<Model> = {
   OUTPUT: (model) => toPrice(model.outputUsdPerMillion),
   CONTEXT: (model) => toCount(model.contextTokens),
   KEY: toCredential,
+  HEALTH: ({ health }) => health?.state ?? '-',
   SOURCE: (model) => model.priceSource ?? '-',
 }
 
@@ -104,6 +105,7 @@ function toFields(model: Model): readonly (readonly [name: string, value: string
     ['alias', model.isAlias ? 'yes: the provider decides which model answers' : 'no'],
     ['retires', model.retiresOn ?? '-'],
     ['key', toCredential(model)],
+    ['health', toHealth(model)],
     ['context', toCount(model.contextTokens)],
     ['max output', toCount(model.maxOutputTokens)],
     ['takes', toWords(model.inputModalities)],
@@ -121,6 +123,16 @@ function toSource({ priceSource, priceFrom, isPriceEstimated }: Model): string {
   if (priceSource === null) return 'not known'
   const since = priceFrom === null ? '' : `, since ${priceFrom}`
   return `${priceSource}${since}${isPriceEstimated ? ', estimated' : ''}`
+}
+
+/** On the node that answers, since its start. */
+function toHealth({ health }: Model): string {
+  if (health === null) return '-'
+  const { state, restsUntil, lastFailure } = health
+  const until = restsUntil === null ? '' : ` until ${restsUntil}`
+  if (lastFailure === null) return `${state}${until}`
+  const { code, status, at } = lastFailure
+  return `${state}${until}, last failure ${code} (${status}) at ${at}`
 }
 
 function toWords(words: readonly string[] | null): string {
@@ -146,6 +158,7 @@ const CSV_COLUMNS: Readonly<Record<string, (model: Model) => CsvCell>> = {
   output_modalities: (model) => model.outputModalities?.join(' '),
   reasoning_efforts: (model) => model.reasoningEfforts?.join(' '),
   retires_on: (model) => model.retiresOn,
+  health: (model) => model.health?.state,
 }
 
 function toModelsCsv(models: readonly Model[]): string {

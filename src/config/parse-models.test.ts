@@ -219,6 +219,17 @@ describe('a fault', () => {
     )
   })
 
+  test.each([
+    ['is no fault', 'openai/gpt-5', 0],
+    ['into a circle is named at each entry', 'openai/m-1998', 201],
+  ])('in a chain of thousands %s', async (_name, last, faults) => {
+    const models = Array.from({ length: 2_000 }, (_, at) => {
+      const like = at === 1_999 ? last : `openai/m-${at + 1}`
+      return `  - { model: openai/m-${at}, like: ${like} }`
+    })
+    expect(await faultsOf(['models:', ...models].join('\n'))).toHaveLength(faults)
+  })
+
   test('does not hide the others, of this section and of the rest', async () => {
     const faults = await faultsOf(
       [

@@ -90,6 +90,8 @@ class EntryChecks {
   /** By the entry's `model`. */
   readonly likes = new Map<string, { readonly index: number; readonly like: string }>()
   readonly #providers: ReadonlyMap<string, Provider> | undefined
+  /** By model: whether its `like` leads into a circle, as far as known. */
+  readonly #circles = new Map<string, boolean>()
 
   constructor(providers: readonly Provider[] | undefined) {
     this.#providers = providers && new Map(providers.map((provider) => [provider.id, provider]))
@@ -115,17 +117,17 @@ class EntryChecks {
     return this.#isKnown(like) ? undefined : UNKNOWN_MODEL
   }
 
+  /** Whether the entries in `like` lead into a circle. Walks each entry once for all models. */
   #isCircle(model: string): boolean {
-    const seen = new Set<string>()
-    for (
-      let next: string | undefined = model;
-      next !== undefined;
+    const walked = new Set<string>()
+    let next: string | undefined = model
+    while (next !== undefined && !this.#circles.has(next) && !walked.has(next)) {
+      walked.add(next)
       next = this.likes.get(next)?.like
-    ) {
-      if (seen.has(next)) return true
-      seen.add(next)
     }
-    return false
+    const isCircle = next !== undefined && (this.#circles.get(next) ?? true)
+    for (const each of walked) this.#circles.set(each, isCircle)
+    return isCircle
   }
 
   #isKnown(target: string): boolean {

@@ -66,9 +66,13 @@ export class ModelOverlay {
     return isPattern(target) ? undefined : this.#entries.find(target)
   }
 
-  /** Without patterns. */
-  *names(): Iterable<string> {
-    for (const name of this.#entries.names()) if (!isPattern(name)) yield name
+  /** The names of a provider's models, without patterns. */
+  modelsOf(providerId: string): readonly string[] {
+    const prefix = `${providerId}/`
+    const models: string[] = []
+    for (const name of this.#entries.names())
+      if (name.startsWith(prefix) && !isPattern(name)) models.push(name.slice(prefix.length))
+    return models
   }
 
   /**
@@ -77,13 +81,15 @@ export class ModelOverlay {
    */
   chainOf(target: string): EntryChain {
     const entries: ModelEntry[] = []
+    const passed = new Set<string>()
     let end = target
     let entry = this.find(target)
     while (entry !== undefined) {
       entries.push(entry)
+      passed.add(entry.model)
       if (entry.like === undefined) break
       end = entry.like
-      entry = entries.some(({ model }) => model === end) ? undefined : this.named(end)
+      entry = passed.has(end) ? undefined : this.named(end)
     }
     return { entries, end }
   }

@@ -69,6 +69,15 @@ describe('an entry', () => {
     })
   })
 
+  test('has the price at the end of a chain of thousands', () => {
+    const chain = Array.from({ length: 15_000 }, (_, at) => ({
+      ...{ model: `openai/m-${at}`, facts: { contextTokens: at } },
+      ...(at === 14_999 ? { prices } : { like: `openai/m-${at + 1}` }),
+    }))
+    expect(costOf(chain, 'openai/m-0')).toMatchObject({ nanoUsd: 5_000_000, status: 'estimated' })
+    expect(bookOf(chain).factsOf('openai', 'm-7')?.contextTokens).toBe(7)
+  })
+
   test('prices its model by its own price, whatever name the answer gives', () => {
     const model = 'mistral/mistral-large-latest'
     const cost = costOf([{ model, prices }], model, { answeredBy: 'mistral-large-2512' })

@@ -52,15 +52,15 @@ export class EntryPricing {
 
   /** The prices of the usual tier. Undefined as `priceAt`. */
   ratesAt(at: number): ModelPrice | undefined {
-    return this.#completed(this.#entries, at)?.prices
+    return this.#completedFrom(0, at)?.prices
   }
 
   /** Undefined while no price of the entry is in force. */
   priceAt(at: number): KnownPrice | undefined {
-    const [entry, ...others] = this.#entries
+    const [entry] = this.#entries
     if (entry === undefined) return undefined
     const own = latestOf(entry, at)
-    const like = entry.like === undefined ? undefined : this.#completed(others, at)
+    const like = entry.like === undefined ? undefined : this.#completedFrom(1, at)
     if (own === undefined && like === undefined) return undefined
     const given = own === undefined ? NOTHING : toListed(own)
     const prices = { ...like?.prices, ...given.prices }
@@ -79,20 +79,28 @@ export class EntryPricing {
     return entry && latestOf(entry, at)?.from
   }
 
-  #completed(entries: readonly ModelEntry[], at: number): Given | undefined {
-    const [entry, ...others] = entries
-    const own = entry === undefined ? undefined : latestOf(entry, at)
-    const given = own === undefined ? undefined : toListed(own)
-    if (entry?.like === undefined) {
-      if (given !== undefined) return given
-      const prices = this.#end === undefined ? undefined : this.#outside.find(this.#end, at)
-      return prices === undefined ? undefined : { prices, tiers: undefined }
+  /** The prices of the entry at `first`, completed by those after it. */
+  #completedFrom(first: number, at: number): Given | undefined {
+    let given: Given | undefined
+    for (let index = this.#entries.length; index >= first; index -= 1) {
+      const entry = this.#entries[index]
+      const own = entry === undefined ? undefined : latestOf(entry, at)
+      const ofEntry = own === undefined ? undefined : toListed(own)
+      if (entry?.like !== undefined)
+        given = {
+          prices: { ...given?.prices, ...ofEntry?.prices },
+          tiers: ofEntry?.tiers ?? given?.tiers,
+        }
+      // The last entry, unless it is like a model without an entry.
+      else if (entry !== undefined) given = ofEntry ?? given
+      else given = this.#atEnd(at)
     }
-    const like = this.#completed(others, at)
-    return {
-      prices: { ...like?.prices, ...given?.prices },
-      tiers: given?.tiers ?? like?.tiers,
-    }
+    return given
+  }
+
+  #atEnd(at: number): Given | undefined {
+    const prices = this.#end === undefined ? undefined : this.#outside.find(this.#end, at)
+    return prices === undefined ? undefined : { prices, tiers: undefined }
   }
 }
 

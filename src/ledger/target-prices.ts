@@ -88,7 +88,11 @@ export class TargetPrices {
   /** By provider id. */
   readonly #families = new Map<
     string,
-    { readonly day: number; readonly prices: ReadonlyMap<string, FamilyPrice> }
+    {
+      readonly day: number
+      readonly models: ReadonlyMap<string, readonly KnownModel[]>
+      readonly prices: Map<string, FamilyPrice>
+    }
   >()
 
   constructor(
@@ -203,23 +207,12 @@ export class TargetPrices {
     return this.table.find(known.provider, known.model, at)?.prices
   }
 
+  /** The prices of an entry's model are those outside the entry: `describe` has the entry's. */
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
-    const models = new Map(this.#modelsOutside(providerId, at).map((model) => [model.id, model]))
-    for (const target of this.overlay.names()) {
-      if (!target.startsWith(`${providerId}/`)) continue
-      const id = target.slice(providerId.length + 1)
-      // Not remembered: the list must not displace the targets of calls.
-      const known = lookUpOverlaid(target, this.#providers, this.#overlaid)
-      const prices = known.type === 'listed' ? known.entry?.ratesAt(at) : undefined
-      const outside = models.get(id)
-      models.set(id, {
-        ...{ id, name: outside?.name },
-        contextTokens: this.factsOf(providerId, id)?.contextTokens,
-        inputUsdPerMillion: rateOf(prices?.input_mtok, 0) ?? outside?.inputUsdPerMillion,
-        outputUsdPerMillion: rateOf(prices?.output_mtok, 0) ?? outside?.outputUsdPerMillion,
-      })
-    }
-    return [...models.values()]
+    const outside = this.#modelsOutside(providerId, at)
+    const known = new Set(outside.map(({ id }) => id))
+    const added = this.overlay.modelsOf(providerId).filter((id) => !known.has(id))
+    return [...outside, ...added.map((id) => ({ ...UNKNOWN_MODEL, id }))]
   }
 
   #modelsOutside(providerId: string, at: number): readonly KnownModel[] {
@@ -251,31 +244,45 @@ export class TargetPrices {
     const isSelfHosted = pricing?.type === 'listed' && pricing.isSelfHosted === true
     const least = isSelfHosted ? FREE : given
     const input = isSelfHosted || kind === 'text' ? least.input : given.embedding
-    const family = this.#familiesOf(providerId, at).get(familyOf(target.slice(slash + 1)))
+    const family = this.#familyPriceOf(providerId, familyOf(target.slice(slash + 1)), at)
     return {
       input: Math.max(input, family?.input ?? 0),
       output: kind === 'embedding' ? 0 : Math.max(least.output, family?.output ?? 0),
     }
   }
 
-  /** Once a day: reading all models of a provider takes some milliseconds. */
-  #familiesOf(providerId: string, at: number): ReadonlyMap<string, FamilyPrice> {
-    const families = this.#families
+  /** Once a day for each family; undefined without a known price. */
+  #familyPriceOf(providerId: string, family: string, at: number): FamilyPrice | undefined {
     const day = Math.floor(at / DAY_MS)
-    const held = families.get(providerId)
-    if (held?.day === day) return held.prices
-    const prices = new Map<string, FamilyPrice>()
-    for (const { id, inputUsdPerMillion, outputUsdPerMillion } of this.modelsOf(providerId, at)) {
-      const family = familyOf(id)
-      if (family === '') continue
-      const { input, output } = prices.get(family) ?? FREE
-      prices.set(family, {
-        input: Math.max(input, inputUsdPerMillion ?? 0),
-        output: Math.max(output, outputUsdPerMillion ?? 0),
-      })
+    let families = this.#families.get(providerId)
+    if (families?.day !== day) {
+      families = { day, models: this.#groupByFamily(providerId, at), prices: new Map() }
+      this.#families.set(providerId, families)
     }
-    families.set(providerId, { day, prices })
-    return prices
+    const held = families.prices.get(family)
+    if (held !== undefined) return held
+    const models = family === '' ? undefined : families.models.get(family)
+    // Not remembered, because customers name models, and so families.
+    if (models === undefined) return undefined
+    let { input, output } = FREE
+    for (const model of models) {
+      const rates = this.#ratesOf(`${providerId}/${model.id}`, at)
+      input = Math.max(input, rateOf(rates?.input_mtok, 0) ?? model.inputUsdPerMillion ?? 0)
+      output = Math.max(output, rateOf(rates?.output_mtok, 0) ?? model.outputUsdPerMillion ?? 0)
+    }
+    families.prices.set(family, { input, output })
+    return { input, output }
+  }
+
+  #groupByFamily(providerId: string, at: number): ReadonlyMap<string, readonly KnownModel[]> {
+    return Map.groupBy(this.modelsOf(providerId, at), ({ id }) => familyOf(id))
+  }
+
+  #ratesOf(target: string, at: number): ModelPrice | undefined {
+    if (this.overlay.named(target) === undefined) return undefined
+    // Not remembered: the list must not displace the targets of calls.
+    const known = lookUpOverlaid(target, this.#providers, this.#overlaid)
+    return known.type === 'listed' ? known.entry?.ratesAt(at) : undefined
   }
 
   /**
@@ -359,6 +366,11 @@ function flatTime(days: FlatDays | undefined, model: string, at: number): number
   return days.weekdays.includes(weekday)
     ? Math.floor(at / DAY_MS) * DAY_MS + days.atUtcHour * HOUR_MS
     : at
+}
+
+const UNKNOWN_MODEL: Omit<KnownModel, 'id'> = {
+  ...{ name: undefined, contextTokens: undefined },
+  ...{ inputUsdPerMillion: undefined, outputUsdPerMillion: undefined },
 }
 
 function toFreeModel(id: string): KnownModel {

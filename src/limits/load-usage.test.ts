@@ -9,7 +9,14 @@ import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../cor
 import { createPlans } from '../core/plan.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { createLedgerSums } from './ledger-sums.fixture.ts'
-import { keepLoading, type LedgerSums, loadBudgets, loadQuotas, loadUsage } from './load-usage.ts'
+import {
+  keepLoading,
+  type LedgerSums,
+  loadBudgets,
+  loadQuotas,
+  loadUsage,
+  raiseUsage,
+} from './load-usage.ts'
 import { admitted, budgetOf, spent, start } from './usage-limits.fixture.ts'
 
 const caller = {
@@ -184,6 +191,26 @@ test('a second read of the ledger is not added to counted usage: the greater sum
   for (const window of counted())
     expect(window).toMatchObject({ tokens: 41, nanoUsd: 82, unpricedCalls: 1 })
 })
+
+test.each([
+  ['its account', DEFAULT_ACCOUNT, 50],
+  ['all accounts', undefined, 50],
+  ['another account', 'acct_other' as AccountId, 40],
+])(
+  'corrected costs of %s raise counters to the ledger’s sums',
+  async (_name, accountId, tokens) => {
+    const scene = start({})
+    scene.usage.putBudget(budgetOf())
+    admitted(scene.admit()).settle(spent({ tokens: 40, endedAtMs: scene.clock.nowMs }))
+    const sums = createLedgerSums(async (_from, asked) =>
+      asked === undefined || asked === past.accountId ? [{ ...past, tokens: 50 }] : [],
+    )
+    const raised = { accountId, budgets: [budgetOf()] }
+    await raiseUsage(scene.usage, raised, { sums, nowMs: scene.clock.nowMs })
+    const budget = scene.usage.budgetWindow('bud_1', scene.clock.nowMs)
+    expect([scene.quota().tokens, budget?.tokens]).toEqual([tokens, tokens])
+  },
+)
 
 test('the read asks for calls of current periods alone, whatever the callers’ clocks said', async () => {
   const scene = start({})

@@ -97,14 +97,20 @@ export async function loadBudgets(
 }
 
 /**
- * Raises an account's counters to the ledger's sums, where those are higher. A lower sum counts from
- * the next period on.
+ * Raises counters to the ledger's sums, where those are higher. A lower sum counts from the next
+ * period on.
+ * @param raised.accountId undefined: the counters of all accounts
  */
 export async function raiseUsage(
   usage: UsageLimits,
-  { accountId, budgets }: AccountBudgets,
+  raised: { readonly accountId: AccountId | undefined; readonly budgets: readonly Budget[] },
   { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
 ): Promise<void> {
+  const { accountId } = raised
+  const budgets =
+    accountId === undefined
+      ? raised.budgets
+      : raised.budgets.filter((budget) => budget.accountId === accountId)
   const month = spanOf('month', nowMs)
   const ofMonth = (await sums.since(month.startsAtMs, accountId, month.endsAtMs)).map(toPast)
   const ofBudgets = await readBudgets(usage, budgets, { sums, nowMs })

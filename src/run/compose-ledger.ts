@@ -65,8 +65,11 @@ export interface ComposedLedger {
   readonly callPrices: Prices
   /** Stores the operator's entries that prices came from. */
   keepEntries(): Promise<void>
-  /** Raises an account's counters to the ledger's sums, after its costs were corrected. */
-  raise(accountId: AccountId): Promise<void>
+  /**
+   * Raises counters to the ledger's sums, after costs were corrected.
+   * @param accountId undefined: of all accounts
+   */
+  raise(accountId: AccountId | undefined): Promise<void>
   hurry(): void
   close(): Promise<void>
 }
@@ -222,8 +225,7 @@ export function composeLedger({
       await shipper.ship()
       const { signal } = closing
       const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
-      const ofAccount = budgets.all().filter((budget) => budget.accountId === accountId)
-      await raiseUsage(usage, { accountId, budgets: ofAccount }, { sums, nowMs: clock.now() })
+      await raiseUsage(usage, { accountId, budgets: budgets.all() }, { sums, nowMs: clock.now() })
     },
     hurry: () => shipper.hurry(),
     async close() {

@@ -224,6 +224,18 @@ export const CALL_COLUMNS = {
     },
     body: {},
   },
+  /**
+   * Whether `usage`, or how the call was served, is partly unknown, so that the cost is an estimate
+   * at any price. Absent: the cost is exact, or an older version wrote the row.
+   */
+  isUsageEstimated: {
+    type: 'flag',
+    presence: 'optional',
+    line: 28,
+    column: 'usage_estimated',
+    csv: null,
+    body: null,
+  },
   /** A member's id, or `end:` and the hash of a name that was sent (decision 0121). */
   user: {
     type: 'text',

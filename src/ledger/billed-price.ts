@@ -25,7 +25,7 @@ export const UNPRICED = 'unpriced'
 interface ReportedCall {
   readonly usage: Usage | null
   readonly outcome?: Parameters<typeof isWhole>[0]
-  readonly isEstimated?: boolean
+  readonly isEstimated?: boolean | undefined
 }
 
 export function asReported(

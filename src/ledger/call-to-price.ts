@@ -14,7 +14,9 @@ export interface CallToPrice {
   readonly outcome?: CallOutcome
   /** An owned model's prices at the time of the call. Undefined: use the current prices. */
   readonly ownedPrices?: DeclaredPrices | undefined
-  readonly isEstimated?: boolean
+  readonly isEstimated?: boolean | undefined
+  /** Of a stored call: as in its record. */
+  readonly isUsageEstimated?: boolean | undefined
   /** Options of the request that change the price. */
   readonly otherPrices?: readonly OtherPrice[]
   readonly answeredBy?: string | undefined

@@ -115,6 +115,11 @@ test.each<[string, CallRecord, string]>([
     'd49b9416 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,null,null,"user_1","s1","a1","a0","t1 t2"]\n',
   ],
   [
+    'of estimated usage',
+    { ...priced, isUsageEstimated: true },
+    '2574292f [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],null,null,null,null,null,null,null,null,null,null,true]\n',
+  ],
+  [
     'failed, with the reason of each attempt',
     {
       ...priced,

@@ -35,7 +35,7 @@ export class PricedCalls implements CallBatch {
     const call = this.#calls.read(index)
     if (call.cost !== undefined) return call
     try {
-      return { ...call, cost: this.#prices.costOf(call) }
+      return { ...call, cost: this.#prices.costOf({ ...call, isEstimated: call.isUsageEstimated }) }
     } catch (error) {
       if (!this.#hasFailed) this.#onFailure(error)
       this.#hasFailed = true

@@ -68,7 +68,7 @@ function reprice(
   if (source.includes('+')) return undefined
   const [table] = book.source.split('@', 1)
   if (!source.startsWith(`${table}@`) && !wrong.includes(source)) return undefined
-  const now = book.costOf({ ...call, as: price, isEstimated: stored.status === 'estimated' })
+  const now = book.costOf({ ...call, as: price, isEstimated: isUsageEstimated(call, stored) })
   return now.nanoUsd === null ? undefined : now
 }
 
@@ -82,16 +82,23 @@ function recomputeTokens(
   if (declared !== undefined) {
     const { usage, outcome } = call
     const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
-    return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
+    return isUsageEstimated(call, stored) ? withGuessedUsage(cost) : cost
   }
   // Calls of a free dialect stay free, even at a provider that charges for other calls.
   if (call.usage === null && stored?.source === FREE_COST.source) return stored
-  // Rows do not store why a cost is an estimate, so an estimate stays an estimate.
   const as = stored?.source == null ? undefined : splitFactors(stored).price
-  const now = book.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
+  const now = book.costOf({ ...call, as, isEstimated: isUsageEstimated(call, stored) })
   if (stored?.source === UNPRICED) return now.nanoUsd === null ? stored : now
   const wasPriced = stored !== undefined && stored.source !== null
   return wasPriced && now.source !== stored.source ? undefined : now
+}
+
+/**
+ * Whether the cost is an estimate at any price. Rows of earlier versions do not say why a cost is
+ * an estimate, so their estimates stay estimates.
+ */
+function isUsageEstimated(call: CallToPrice, stored: Cost | undefined): boolean {
+  return call.isUsageEstimated ?? stored?.status === 'estimated'
 }
 
 export function partsOf(

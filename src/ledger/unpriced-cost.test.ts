@@ -1,5 +1,6 @@
 /** Costs of models without a known price, where a limit counts them at an estimate. */
 import { describe, expect, test } from 'bun:test'
+import { UNKNOWN_COST } from '../core/cost.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { ModelOverlay } from '../core/model-overlay.ts'
 import type { CallToPrice } from './call-to-price.ts'
@@ -80,7 +81,50 @@ describe('a model without a known price', () => {
       providers: new Map([['p', { type: 'listed', name: 'p' }]]),
       overlay: new ModelOverlay([{ model: 'p/other-4', prices: [{ input: 1, output: 1 }] }]),
     })
-    expect(priced.recompute(call, cost)).toMatchObject({ nanoUsd: 1_100_000 })
+    // Rows of earlier versions do not say why their cost is an estimate.
+    expect(priced.recompute(call, cost)).toMatchObject({ nanoUsd: 1_100_000, status: 'estimated' })
+    for (const [isUsageEstimated, status] of [
+      [false, 'exact'],
+      [true, 'estimated'],
+    ] as const)
+      expect(priced.recompute({ ...call, isUsageEstimated }, cost)).toMatchObject({
+        ...{ nanoUsd: 1_100_000, status, source: expect.stringMatching(/^overlay:/) },
+      })
+  })
+
+  test('stays an estimate with a price, where the price is that of a similar model', () => {
+    const call = {
+      ...{ accountId: DEFAULT_ACCOUNT, target: 'p/other-4', startedAt: AT },
+      usage: { inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0 },
+      isUsageEstimated: false,
+    }
+    const similar = new PriceBook({
+      providers: new Map([['p', { type: 'listed', name: 'p' }]]),
+      overlay: new ModelOverlay([
+        { model: 'p/other-4', like: 'p/other-3' },
+        { model: 'p/other-3', prices: [{ input: 1, output: 1 }] },
+      ]),
+    })
+    const cost = similar.recompute(call, book.costOf({ ...call, estimateAs: 'text' }))
+    expect(cost).toMatchObject({ nanoUsd: 1_100_000, status: 'estimated' })
+    const [wrong = ''] = [cost?.source ?? undefined]
+    const declared = new PriceBook({
+      providers: new Map([['p', { type: 'listed', name: 'p' }]]),
+      overlay: new ModelOverlay([{ model: 'p/other-4', prices: [{ input: 1, output: 1 }] }]),
+    })
+    expect(declared.recompute(call, cost, [wrong])).toMatchObject({
+      ...{ nanoUsd: 1_100_000, status: 'exact', source: expect.not.stringMatching(wrong) },
+    })
+  })
+
+  test('is an estimate again when its unknown cost gets a price, if its usage was estimated', () => {
+    const call = {
+      ...{ accountId: DEFAULT_ACCOUNT, target: 'p/nova-3-max', startedAt: AT },
+      usage: { inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0 },
+    }
+    const status = (isUsageEstimated?: boolean) =>
+      book.recompute({ ...call, isUsageEstimated }, UNKNOWN_COST)?.status
+    expect([status(), status(false), status(true)]).toEqual(['exact', 'exact', 'estimated'])
   })
 })
 

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
+import type { CallRecord } from '../../core/call.ts'
+import type { Cost } from '../../core/cost.ts'
 import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
+import type { Usage } from '../../core/usage.ts'
 import { scanJsonObject } from '../../wire/json-splice.ts'
 import { openaiChat } from '../../wire/openai-chat/index.ts'
 import { type AdmittedCall, BodyBudget } from '../call.ts'
-import type { Spent } from '../ports.ts'
-import { settle } from './settle.ts'
+import type { Prices, Spent } from '../ports.ts'
+import { type CallResult, settle } from './settle.ts'
 
 function admittedCall(spent: Spent[]): AdmittedCall {
   const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 1 }
@@ -69,4 +72,34 @@ test('a call that cannot be recorded gives its place back', async () => {
   expect(settle(ports, admittedCall(spent), succeeded)).rejects.toThrow('disk full')
   await Bun.sleep(1)
   expect(spent).toHaveLength(1)
+})
+
+// A cost that is an estimate for its price alone becomes exact with a known price.
+test.each<[string, Partial<Usage>, Partial<CallResult>, Cost['status'], boolean | undefined]>([
+  ['an exact cost', {}, {}, 'exact', undefined],
+  ['an estimated price', {}, {}, 'estimated', false],
+  ['an unknown price', {}, {}, 'unknown', false],
+  ['text that nobody counted', {}, { unreportedBytes: 40 }, 'estimated', true],
+  ['reduced parts', { hasCutParts: true }, {}, 'estimated', true],
+  ['audio', { audio: { input: 1, cachedInput: 0, output: 0 } }, {}, 'estimated', true],
+  ['tokens cached for an hour', { cacheWriteHourTokens: 1 }, {}, 'estimated', true],
+  ['a report of money', { billing: { isUnsure: true } }, {}, 'unknown', true],
+  ['an unusual tier', { served: { tier: 'priority' } }, {}, 'unknown', true],
+  ['the usual tier', { served: { tier: 'standard' } }, {}, 'estimated', false],
+])('%s: the record says whether its usage is estimated', async (...row) => {
+  const [, members, result, status, isUsageEstimated] = row
+  const records: CallRecord[] = []
+  const ledger = {
+    record: async (call: CallRecord) => void records.push(call),
+    assertWritable() {},
+  }
+  const call = admittedCall([])
+  const prices = { priceOf: () => ({ nanoUsd: null, status, source: 's' }) } as unknown as Prices
+  await settle(
+    { ledger, clock: { elapsed: () => 500 } },
+    { ...call, admission: { ...call.admission, prices } },
+    { outcome: 'succeeded', status: 200, usage: { ...usage, ...members }, ...result },
+  )
+  expect(records).toMatchObject([{ cost: { status } }])
+  expect(records[0]?.isUsageEstimated).toBe(isUsageEstimated)
 })

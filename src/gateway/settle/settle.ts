@@ -8,8 +8,10 @@ import {
   NO_USES,
   NOTHING_SENT,
   type OtherPrice,
+  type ServedAs,
   type ToolUses,
   UNKNOWN_COST,
+  USUAL,
 } from '../../core/cost.ts'
 import { formOfDialect } from '../../core/dialects.ts'
 import type { ErrorKind } from '../../core/errors.ts'
@@ -90,6 +92,14 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   // Cancelled calls are not a sample of output length.
   if (teaches !== undefined && usage !== null && !isNothing(usage) && outcome === 'succeeded')
     ports.usualOutput?.note(teaches, usage.outputTokens)
+  const cost = priceUsed(admission.prices, used, {
+    accountId,
+    target,
+    usage,
+    startedAt,
+    outcome,
+    asked: call,
+  })
   const record: CallRecord = {
     id: call.id,
     accountId,
@@ -115,14 +125,9 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       target,
       errorKind: result.errorKind ?? null,
     }),
-    cost: priceUsed(admission.prices, used, {
-      accountId,
-      target,
-      usage,
-      startedAt,
-      outcome,
-      asked: call,
-    }),
+    cost,
+    isUsageEstimated:
+      cost?.status === 'exact' || usage === null ? undefined : isUsageEstimated(call, used),
     sentGateId: gate === undefined ? toSentGateId(accepted.gateId) : undefined,
     user: attribution?.user,
     session: attribution?.session,
@@ -304,6 +309,26 @@ function addTokens(reported: number, estimated = 0): number {
 
 function onlyInput(inputTokens: number): Usage {
   return { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+}
+
+/** Whether the cost is an estimate at any price, as far as `used` shows. */
+function isUsageEstimated({ admission }: AskedCall, used: readonly UsedPart[]): boolean {
+  return used.length > 1 || admission.otherPrices.length > 0 || !used.every(isReported)
+}
+
+/** Rows only store token counts, and no price for an unusual service. */
+function isReported({ usage, isEstimated }: UsedPart): boolean {
+  if (isEstimated || usage === null || usage.billing !== undefined) return false
+  const { hasCutParts, audio, cacheWriteHourTokens, served } = usage
+  const isPlain =
+    hasCutParts === undefined && audio === undefined && cacheWriteHourTokens === undefined
+  return isPlain && (served === undefined || SERVED.every((kind) => isUsual(served, kind)))
+}
+
+const SERVED = Object.keys(USUAL) as readonly (keyof ServedAs)[]
+
+function isUsual(served: ServedAs, kind: keyof ServedAs): boolean {
+  return served[kind] === undefined || served[kind] === USUAL[kind]
 }
 
 interface UnpricedCall extends PricedRecord {

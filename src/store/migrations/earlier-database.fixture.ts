@@ -19,6 +19,7 @@ const LATER_COLUMNS = [
   ['calls', 'agent_id'],
   ['calls', 'parent_agent_id'],
   ['calls', 'tag_ids'],
+  ['calls', 'usage_estimated'],
   ['api_keys', 'fixed_user'],
   ['api_keys', 'fixed_tags'],
   ['tags', 'members'],

@@ -8,6 +8,7 @@ import { baseline } from './baseline.ts'
 import { budgetRules } from './budget-rules-migration.ts'
 import { callerIndexes } from './caller-indexes-migration.ts'
 import { callers } from './callers-migration.ts'
+import { estimatedUsage } from './estimated-usage-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
 import { gateIgnoreStore } from './gate-ignore-store-migration.ts'
@@ -62,6 +63,7 @@ export const migrations: Steps = {
   '0013_token_ends': tokenEnds,
   '0014_budget_rules': budgetRules,
   '0016_caller_indexes': callerIndexes,
+  '0024_estimated_usage': estimatedUsage,
 }
 
 export async function isBehind(

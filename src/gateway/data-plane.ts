@@ -6,10 +6,17 @@ import { anthropicMessages } from '../wire/anthropic-messages/index.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
 import { CALL_ENDPOINTS } from '../wire/dialects.ts'
 import type { ClientAddress } from './authenticate.ts'
-import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './models/list-models.ts'
-import { type ModelShape, speaksMessages } from './models/model-shapes.ts'
+import {
+  answerJson,
+  listModels,
+  modelShapeOf,
+  newIdHeaders,
+  retrieveModel,
+} from './models/list-models.ts'
+import { speaksMessages } from './models/model-shapes.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
+import { SPEND_VIEW_PATH, showSpend } from './spend-view.ts'
 
 /** `end` is the path after the base address, which messages to clients repeat. */
 const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({
@@ -56,13 +63,21 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
   const serveCall = createPipeline(ports)
   const handlers = new Map<string, Handler>()
   for (const path of MODEL_LISTS)
-    handlers.set(path, (request, addressOf) =>
-      answerGet(request, path, (shape) => listModels(ports, request, shape, addressOf)),
-    )
+    handlers.set(path, (request, addressOf) => {
+      const shape = modelShapeOf(path, request.headers)
+      return answerGet(request, shape, () => listModels(ports, request, shape, addressOf))
+    })
   const serveModel =
     (path: string): Handler =>
-    (request, addressOf) =>
-      answerGet(request, path, (shape) => retrieveModel(ports, request, shape, addressOf))
+    (request, addressOf) => {
+      const shape = modelShapeOf(path, request.headers)
+      return answerGet(request, shape, () => retrieveModel(ports, request, shape, addressOf))
+    }
+  handlers.set(SPEND_VIEW_PATH, (request, addressOf) =>
+    answerGet(request, anthropicMessages, async () =>
+      answerJson(await showSpend(ports, request, addressOf), anthropicMessages),
+    ),
+  )
   for (const [path, dialect] of Object.entries(CALL_ENDPOINTS)) {
     handlers.set(path, (request, addressOf) =>
       request.method === 'POST'
@@ -90,16 +105,17 @@ function refuseOtherMethod(request: HttpRequest, envelope: Envelope): Response {
 
 const UPGRADE_MESSAGE = 'WebSocket connections are not supported here: send the request with POST.'
 
+type AnswerShape = Pick<Dialect, 'envelope' | 'requestIdHeader'>
+
 async function answerGet(
   request: HttpRequest,
-  path: string,
-  answer: (shape: ModelShape) => Promise<Response>,
+  shape: AnswerShape,
+  answer: () => Promise<Response>,
 ): Promise<Response> {
-  const shape = modelShapeOf(path, request.headers)
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuseMethod(request, shape.envelope, 'GET, HEAD')
   try {
-    return await answer(shape)
+    return await answer()
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
     return refuse(thrown, shape.envelope, newIdHeaders(shape))

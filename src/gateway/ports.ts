@@ -171,6 +171,8 @@ export interface Limits {
   /** In memory: no I/O. Undefined: no limit needs a price. */
   priceDemand(caller: Caller, dimensions: CallDimensions): PriceDemand | undefined
   limitsSpend(caller: Caller, dimensions: CallDimensions): boolean
+  /** The states of the budgets in money that limit the caller alone, for display. */
+  ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[]
   /** Whether a limit in money counts calls without a known price at an estimate. */
   estimatesUnpriced(caller: Caller, dimensions: CallDimensions): boolean
   /**

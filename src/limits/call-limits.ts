@@ -79,6 +79,10 @@ export class CallLimits implements Limits {
     return this.#usage.limitsSpend(caller, dimensions)
   }
 
+  ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[] {
+    return this.#usage.ownSpend(caller, dimensions, nowMs)
+  }
+
   whenReady(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined {
     return this.#usage.whenCountedFor(caller, dimensions)
   }

@@ -213,7 +213,10 @@ export class BudgetCounter {
   }
 
   /** Undefined for a limit in tokens. */
-  spendIn({ nanoUsd, endsAtMs }: UsageWindow): SpendState | undefined {
+  spendIn({
+    nanoUsd,
+    endsAtMs,
+  }: Pick<UsageWindow, 'nanoUsd' | 'endsAtMs'>): SpendState | undefined {
     const { limit, period } = this.#budget
     if (limit.type !== 'spend') return undefined
     return { period, usedNanoUsd: nanoUsd, limitNanoUsd: this.ceilings.nanoUsd, endsAtMs }

@@ -249,6 +249,32 @@ describe('budgets', () => {
     expect(admit()).toMatchObject({ limit: 'bud_small', spend: { ...ofSmall, usedNanoUsd: 1000 } })
   })
 
+  test('in money of a key are shown to the key alone', () => {
+    const { admit, usage, caller, clock } = start({})
+    const limit = { type: 'spend' as const, nanoUsd: 1000 }
+    usage.putBudget(budgetOf({ id: 'bud_gate', limit }))
+    usage.putBudget(
+      budgetOf({
+        id: 'bud_key',
+        scope: { type: 'key', keyId: caller.keyId },
+        limit,
+        period: 'month',
+      }),
+    )
+    admitted(admit()).settle(spent({ tokens: 1, nanoUsd: 300 }))
+    const dimensions = { gateId: '' }
+    expect(usage.ownSpend(caller, dimensions, clock.nowMs)).toEqual([
+      {
+        period: 'month',
+        usedNanoUsd: 300,
+        limitNanoUsd: 1000,
+        endsAtMs: Date.parse('2026-12-01T00:00:00.000Z'),
+      },
+    ])
+    const other = { ...caller, keyId: 'key_other' as KeyId }
+    expect(usage.ownSpend(other, dimensions, clock.nowMs)).toEqual([])
+  })
+
   test('raise an alert for each share once a period', () => {
     const { admit, usage, clock, alerts } = start({})
     usage.putBudget(budgetOf())

@@ -8,6 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
+import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
 import {
@@ -159,6 +160,14 @@ export class UsageLimits {
     return this.#budgets
       .findFor(caller, dimensions)
       .some(({ budget }) => budget.limit.type === 'spend')
+  }
+
+  ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[] {
+    return this.#budgets.findFor(caller, dimensions).flatMap((counter) => {
+      const { endsAtMs, shown } = counter.windowAt(nowMs)
+      const isOwn = counter.budget.scope.type === 'key'
+      return isOwn ? (counter.spendIn({ endsAtMs, nanoUsd: shown.nanoUsd }) ?? []) : []
+    })
   }
 
   /**

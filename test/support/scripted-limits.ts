@@ -28,6 +28,7 @@ export interface LimitsScript {
   readonly onSettled?: (spent: Spent) => void
   readonly headers?: Readonly<Record<string, string>>
   readonly spend?: SpendState
+  readonly ownSpend?: readonly SpendState[]
 }
 
 export class ScriptedTicket implements Ticket {
@@ -85,6 +86,10 @@ export class ScriptedLimits implements Limits {
 
   limitsSpend(): boolean {
     return this.#script.limitsSpend === true
+  }
+
+  ownSpend(): readonly SpendState[] {
+    return this.#script.ownSpend ?? []
   }
 
   priceDemand(): PriceDemand | undefined {

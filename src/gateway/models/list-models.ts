@@ -62,7 +62,7 @@ export async function listModels(
   const list = shape.toList(entries, query, (entry) => shape.toModel(entry, detailsOf(entry)))
   const isCodex = shape === nestedModels && query.has(CODEX_QUERY)
   const body = isCodex ? { ...list, ...toCodexModels(entries, detailsOf) } : list
-  return isCodex ? answerTagged(body, request, shape) : answer(body, shape)
+  return isCodex ? answerTagged(body, request, shape) : answerJson(body, shape)
 }
 
 export async function retrieveModel(
@@ -85,7 +85,7 @@ export async function retrieveModel(
     )
   }
   const entry = { id, gate }
-  return answer(shape.toModel(entry, createDetails(ports, caller)(entry)), shape)
+  return answerJson(shape.toModel(entry, createDetails(ports, caller)(entry)), shape)
 }
 
 /** The header in which Anthropic's clients send the key. */
@@ -151,7 +151,7 @@ function nameIn(url: string): string {
 
 const LIST_END = '/v1/models/'
 
-function answer(body: object, shape: ModelShape): Response {
+export function answerJson(body: object, shape: Pick<ModelShape, 'requestIdHeader'>): Response {
   return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })
 }
 

@@ -21,13 +21,18 @@ const OVERAGE_REASON = `${OVERAGE}-disabled-reason`
 /** The shares at which the client shows a notice, in descending order. */
 const THRESHOLDS = [0.95, 0.75]
 
-const PERIOD_NAMES: Readonly<Partial<Record<Period, string>>> = {
+export const PERIOD_NAMES: Readonly<Partial<Record<Period, string>>> = {
   day: 'daily',
   week: 'weekly',
   month: 'monthly',
 }
 
-/** Of an answer. The share stays below 1, because the client takes 1 for a refusal. */
+/** Two decimals; below 1, because the client takes 1 for a refusal. */
+export function shownShareOf(share: number): number {
+  return Math.min(0.99, Math.round(share * 100) / 100)
+}
+
+/** Of an answer. */
 export function toSpendHeaders(state: SpendState): Record<string, string> {
   const share = usedShareOf(state)
   const passed = THRESHOLDS.find((threshold) => share > threshold)
@@ -36,7 +41,7 @@ export function toSpendHeaders(state: SpendState): Record<string, string> {
     [STATUS]: status,
     [CLAIM]: 'overage',
     [OVERAGE_STATUS]: status,
-    [OVERAGE_UTILIZATION]: String(Math.min(0.99, Math.round(share * 100) / 100)),
+    [OVERAGE_UTILIZATION]: String(shownShareOf(share)),
     ...(passed === undefined ? {} : { [OVERAGE_THRESHOLD]: String(passed) }),
     ...toReset(state),
   }

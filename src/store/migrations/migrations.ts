@@ -23,6 +23,7 @@ import {
   withNote,
 } from './newer-steps.ts'
 import { priceEntries } from './price-entries-migration.ts'
+import { sessionIndex } from './session-index-migration.ts'
 import { stops } from './stops-migration.ts'
 import { tokenEnds } from './token-ends-migration.ts'
 
@@ -63,6 +64,7 @@ export const migrations: Steps = {
   '0013_token_ends': tokenEnds,
   '0014_budget_rules': budgetRules,
   '0016_caller_indexes': callerIndexes,
+  '0019_session_index': sessionIndex,
   '0024_estimated_usage': estimatedUsage,
 }
 

@@ -8,6 +8,7 @@ import type { UsageGroup } from '../../core/usage.ts'
 import { isOneOf } from '../calls/call-pages.ts'
 import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { exceptBefore, toRanked } from './ranked-groups.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { COUNTERS, DAY_MS, HOUR_MS } from './usage-columns.ts'
 import type { Slice, SummedRow, UsageReading } from './usage-query.ts'
@@ -24,6 +25,15 @@ const GROUP_COLUMNS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   session: sql`session_id`,
   agent: sql`agent_id`,
   tag: sql`tag_ids`,
+}
+
+/** Columns whose values are the groups. */
+const RANKED_COLUMNS: Readonly<Partial<Record<UsageGroup, string>>> = {
+  gate: 'gate_id',
+  target: 'target',
+  key: 'key_id',
+  user: 'user_id',
+  agent: 'agent_id',
 }
 
 const isFailed = sql`outcome = 'failed'`
@@ -64,13 +74,18 @@ function countOf(condition: RawBuilder<unknown>): RawBuilder<unknown> {
 /** Excludes calls that were refused before admission, because such calls used nothing. */
 export function compileCalls(
   database: Kysely<Schema>,
-  { accountId, query }: UsageReading,
+  { accountId, query, groups }: UsageReading,
 ): (slice: Slice) => CompiledQuery<SummedRow> {
   const { groupBy, interval } = query
-  const group = groupBy === null ? sql`NULL` : GROUP_COLUMNS[groupBy]
+  const column = groupBy === null ? undefined : RANKED_COLUMNS[groupBy]
+  const group =
+    groupBy === null
+      ? sql`NULL`
+      : column === undefined
+        ? GROUP_COLUMNS[groupBy]
+        : toRanked(database, column, groups)
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
-  const step =
-    interval === 'all' ? sql`MIN(started_at)` : sql`started_at - started_at % ${sql.lit(stepMs)}`
+  const step = sql`started_at - started_at % ${sql.lit(stepMs)}`
   const counters = COUNTERS.map((name) => {
     const counted = SUMMED_COLUMNS.has(name)
       ? sql`coalesce(${sumOf(database, name)}, 0)`
@@ -82,16 +97,17 @@ export function compileCalls(
     sql`${countOf(sql`${isFailed} AND target IS NULL AND status BETWEEN 400 AND 499`)} AS refused`,
     sql`${countOf(sql`${isUnknown} AND NOT ${isNull}`)} AS unpriced`,
   ])
-  const places = [...(interval === 'all' ? [] : [step]), ...(groupBy === null ? [] : [group])]
-  const grouped = places.length === 0 ? sql`HAVING COUNT(*) > 0` : sql`GROUP BY ${sql.join(places)}`
+  const places = [...(interval === 'all' ? [] : [sql.ref('step')]), sql.ref('group')]
   const filters = filtersOf(query)
+  const before = column === undefined ? sql`` : exceptBefore(database, column, groups)
   return compiledForSlices(
     sql<SummedRow>`
-      SELECT ${step} AS starts_at, ${group} AS ${sql.ref('group')}, ${summed}
-      FROM calls
-      WHERE account_id = ${accountId} AND started_at >= ${FROM} AND started_at < ${TO}
-        AND refusals IS NULL ${filters}
-      ${grouped}
+      SELECT ${interval === 'all' ? sql`MIN(started_at)` : sql.ref('step')} AS starts_at,
+        ${sql.ref('group')}, ${summed}
+      FROM (SELECT *, ${step} AS step, ${group} AS ${sql.ref('group')} FROM calls
+        WHERE account_id = ${accountId} AND started_at >= ${FROM} AND started_at < ${TO}
+          AND refusals IS NULL ${filters} ${before}) AS counted
+      GROUP BY ${sql.join(places)}
     `.compile(database),
   )
 }

@@ -3,6 +3,7 @@ import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { ANY_TAG } from './caller-sums.ts'
+import { exceptBefore, toRanked } from './ranked-groups.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
@@ -104,16 +105,19 @@ const ROWS_OF_BLOCK = 1_000
 
 async function* readInBlocks(
   database: Kysely<Schema>,
-  { accountId, query, turns }: UsageReading,
+  { accountId, query, groups, turns }: UsageReading,
   { table, fromMs, toMs }: DaySpan,
 ): AsyncGenerator<ReadRows<SummedRow>> {
   const id = sql.ref(ID_COLUMNS[table])
+  const group = toRanked(database, ID_COLUMNS[table], groups)
   for (let startMs = fromMs; startMs < toMs; startMs += DAYS_OF_BLOCK * DAY_MS) {
     const endMs = Math.min(startMs + DAYS_OF_BLOCK * DAY_MS, toMs)
     const days: number[] = []
     for (let day = startMs; day < endMs; day += DAY_MS) days.push(day)
-    // A server's rows of a user become one where the interval is the whole range.
-    const rowsOfUser = query.interval === 'all' && !isSqlite(database) ? 1 : days.length
+    // A server's rows of a user become one where the interval is the whole range, and less where
+    // most users are in one group.
+    const isFew = query.interval === 'all' || groups !== undefined
+    const rowsOfUser = isFew && !isSqlite(database) ? 1 : days.length
     const usersOfDay = Math.ceil(ROWS_OF_BLOCK / rowsOfUser)
     const [ofDays, isOfDays] = listOf(database, days)
     const findEnd = sql<{ last: string | null }>`
@@ -122,9 +126,10 @@ async function* readInBlocks(
         ORDER BY ${id} LIMIT 1 OFFSET ${usersOfDay - 1})) AS last
       FROM ${ofDays}`.compile(database)
     const compileBlock = (until: RawBuilder<unknown>) => {
-      const from = sql`${sql.table(table)} WHERE account_id = ${accountId}
-        AND starts_at ${isOfDays} AND ${id} > ${AFTER} ${until}`
-      return selectSums(database, query, { from, group: id }).compile(database)
+      const from = sql`(SELECT *, ${group} AS ${sql.ref('group')} FROM ${sql.table(table)}
+        WHERE account_id = ${accountId} AND starts_at ${isOfDays} AND ${id} > ${AFTER} ${until}
+          ${exceptBefore(database, ID_COLUMNS[table], groups)}) AS block`
+      return selectSums(database, query, { from, group: sql.ref('group') }).compile(database)
     }
     const [block, lastBlock] = [compileBlock(sql`AND ${id} <= ${UNTIL}`), compileBlock(sql``)]
     for (let after = ANY_TAG; ; ) {

@@ -1,7 +1,7 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
-import { compareNames, type PageGroups, toGroups, type UsageSum } from './step-sums.ts'
-import type { RankedRow, ReadRows, UsageQuery } from './usage-query.ts'
+import { compareNames, toGroups, type UsageSum } from './step-sums.ts'
+import type { PageGroups, RankedRow, ReadRows, UsageQuery } from './usage-query.ts'
 
 export interface GroupPage {
   readonly order: GroupOrder

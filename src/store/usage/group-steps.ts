@@ -1,20 +1,48 @@
-/**
- * Sums rows without histograms by step and group in one pass, which needs memory for each group of
- * each step. Reading users and sessions twice, as other groups are, would take too long.
- */
-import type { LoopTurns } from '../../core/loop-turns.ts'
-import { type GroupPage, type GroupPlace, measureRow, toPage } from './group-ranks.ts'
+/** Sums rows without histograms by step and group. */
+import {
+  type GroupPage,
+  type GroupPlace,
+  measureRow,
+  type RankedPage,
+  rankGroups,
+  toPage,
+} from './group-ranks.ts'
+import { REST } from './ranked-groups.ts'
 import { toGroups, toSum, type UsageSum } from './step-sums.ts'
-import { type ReadRows, SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-query.ts'
+import { type ReadRows, SUMMED, type SummedRow, toStart, type UsageReading } from './usage-query.ts'
+import { dayTableOf } from './usage-sources.ts'
 
-type Counts = Record<(typeof SUMMED)[number], number>
+export type Counts = Record<(typeof SUMMED)[number], number>
 
 const ROWS_PER_TURN = 500
 
-export async function sumInOnePass(
+interface SummedPage {
+  readonly sums: UsageSum[]
+  readonly next: GroupPlace | undefined
+}
+
+/**
+ * In one pass, which needs memory for each group of each step, where the groups are read from the
+ * calls: reading calls twice takes longer. Sums by day rank the groups first.
+ */
+export async function sumGroups(
+  read: (reading: UsageReading) => AsyncIterable<ReadRows<SummedRow>>,
+  reading: UsageReading,
+  page: GroupPage,
+): Promise<SummedPage> {
+  const { query } = reading
+  if (query.interval === 'all' || dayTableOf(query) === undefined)
+    return await sumInOnePass(read(reading), reading, { page })
+  const whole = { ...reading, query: { ...query, interval: 'all' } } as const
+  const ranked = await rankGroups(read(whole), query, page)
+  return await sumInOnePass(read({ ...reading, groups: ranked }), reading, { page, ranked })
+}
+
+async function sumInOnePass(
   read: AsyncIterable<ReadRows<SummedRow>>,
-  { query, page, turns }: { query: UsageQuery; page: GroupPage; turns: LoopTurns },
-): Promise<{ readonly sums: UsageSum[]; readonly next: GroupPlace | undefined }> {
+  { query, turns }: UsageReading,
+  { page, ranked }: { readonly page: GroupPage; readonly ranked?: RankedPage },
+): Promise<SummedPage> {
   const steps = new Map<number, Map<string | null, Counts>>()
   const ranks = new Map<string | null, number>()
   for await (const { rows } of read)
@@ -25,31 +53,43 @@ export async function sumInOnePass(
         const groups = steps.get(startsAt) ?? new Map<string | null, Counts>()
         steps.set(startsAt, groups)
         for (const group of toGroups(row.group, query.groupBy)) {
-          ranks.set(group, (ranks.get(group) ?? 0) + measureRow(row, page.order))
-          add(groups, group, row)
+          if (ranked === undefined)
+            ranks.set(group, (ranks.get(group) ?? 0) + measureRow(row, page.order))
+          if (ranked?.before.has(group) === true) continue
+          add(groups, ranked === undefined || ranked.shown.has(group) ? group : REST, row)
         }
       }
     }
-  const { places, shown, before, next } = toPage(ranks, page)
+  const { places, shown, before, next } = ranked ?? toPage(ranks, page)
   const sums: UsageSum[] = []
   for (const [startsAt, groups] of [...steps].sort(([one], [other]) => one - other)) {
     for (const { group } of places) {
       const counts = groups.get(group)
       if (counts !== undefined) sums.push(toSum({ startsAt, group, isRest: false }, counts))
     }
-    const rest = new Map<null, Counts>()
-    for (const [group, counts] of groups)
-      if (!shown.has(group) && !before.has(group)) add(rest, null, counts)
-    const counts = rest.get(null)
-    if (counts !== undefined) sums.push(toSum({ startsAt, group: null, isRest: true }, counts))
+    const rest = noCounts()
+    let hasRest = false
+    for (const [group, counts] of groups) {
+      if (shown.has(group) || before.has(group)) continue
+      hasRest = true
+      addCounts(rest, counts)
+    }
+    if (hasRest) sums.push(toSum({ startsAt, group: null, isRest: true }, rest))
     await turns.next()
   }
   return { sums, next }
 }
 
 function add<Group>(groups: Map<Group, Counts>, group: Group, row: Readonly<Counts>): void {
-  const known = groups.get(group)
-  const counts = known ?? ({} as Counts)
-  for (const name of SUMMED) counts[name] = (known?.[name] ?? 0) + Number(row[name])
-  if (known === undefined) groups.set(group, counts)
+  groups.set(group, addCounts(groups.get(group) ?? noCounts(), row))
+}
+
+export function noCounts(): Counts {
+  return Object.fromEntries(SUMMED.map((name) => [name, 0])) as Counts
+}
+
+/** @returns the same counts, changed */
+export function addCounts(counts: Counts, row: Readonly<Counts>, sign: 1 | -1 = 1): Counts {
+  for (const name of SUMMED) counts[name] += sign * Number(row[name])
+  return counts
 }

@@ -17,12 +17,13 @@ const SLICE_MS = 0.6
  */
 const SLICE_CHARACTERS = 120_000
 const ROW_IN_CHARACTERS = 400
+/** A statement of a server has a time limit. A slice that takes longer than this is halved. */
+const SERVER_SLICE_MS = 3_000
 const LONGEST_SLICE_MS = 64 * DAY_MS
 
 export interface Sliced extends Slice {
   /** The duration that a row covers, and so the shortest slice. */
   readonly leastMs: number
-  readonly mostMs?: number
   /** What a row of a server costs besides its texts, in characters. */
   readonly rowCharacters?: number
   readonly turns: LoopTurns
@@ -30,14 +31,7 @@ export interface Sliced extends Slice {
 
 export async function* readInSlices<Row extends object>(
   database: Kysely<Schema>,
-  {
-    fromMs,
-    toMs,
-    leastMs,
-    mostMs = LONGEST_SLICE_MS,
-    rowCharacters = ROW_IN_CHARACTERS,
-    turns,
-  }: Sliced,
+  { fromMs, toMs, leastMs, rowCharacters = ROW_IN_CHARACTERS, turns }: Sliced,
   read: (slice: Slice) => Promise<readonly Row[]>,
 ): AsyncGenerator<ReadRows<Row>> {
   const isFile = isSqlite(database)
@@ -48,9 +42,12 @@ export async function* readInSlices<Row extends object>(
     let characters = 0
     const rows = await read({ fromMs: startMs, toMs: endMs })
     for (const row of rows) characters += rowCharacters + lengthOfTexts(row)
-    const share = isFile ? (performance.now() - beganAt) / SLICE_MS : characters / SLICE_CHARACTERS
+    const tookMs = performance.now() - beganAt
+    const share = isFile
+      ? tookMs / SLICE_MS
+      : Math.max(characters / SLICE_CHARACTERS, tookMs / SERVER_SLICE_MS)
     if (share > 1) sliceMs = Math.max(leastMs, sliceMs / 2)
-    else if (share < 1 / 3) sliceMs = Math.min(mostMs, sliceMs * 2)
+    else if (share < 1 / 3) sliceMs = Math.min(LONGEST_SLICE_MS, sliceMs * 2)
     startMs = endMs
     // The loop was free while a server ran the query.
     if (isFile) await turns.next()

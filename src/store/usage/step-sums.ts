@@ -2,7 +2,7 @@ import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { UsageGroup } from '../../core/usage.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { SummingTurns } from './usage-latencies.ts'
-import { SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-query.ts'
+import { type PageGroups, SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-query.ts'
 
 export interface LatencyPercentiles {
   readonly p50: number | null
@@ -47,11 +47,6 @@ interface PlacedRow {
 }
 
 const ROWS_PER_TURN = 500
-
-export interface PageGroups {
-  readonly shown: ReadonlySet<string | null>
-  readonly before: ReadonlySet<string | null>
-}
 
 export class StepSums {
   readonly #query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>

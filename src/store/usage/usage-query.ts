@@ -26,8 +26,15 @@ export interface UsageReading {
   readonly accountId: AccountId
   readonly query: UsageQuery
   readonly turns: LoopTurns
-  /** Whether only the measures for ranking are read, without histograms. */
-  readonly isOfRanks?: true
+  /** `ranks`: only what ranks groups. `counters`: everything except histograms. Default: all. */
+  readonly columns?: 'ranks' | 'counters'
+  /** The groups of the page. The other groups need not be told apart. */
+  readonly groups?: PageGroups
+}
+
+export interface PageGroups {
+  readonly shown: ReadonlySet<string | null>
+  readonly before: ReadonlySet<string | null>
 }
 
 export const SUMMED = [...COUNTERS, 'refused', 'unpriced'] as const

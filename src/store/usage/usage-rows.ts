@@ -8,9 +8,10 @@ import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
 import { readCallerDays } from './caller-day-rows.ts'
+import { exceptBefore, toRanked } from './ranked-groups.ts'
 import { readInSlices, type Sliced } from './read-in-slices.ts'
-import { readSessionRows } from './session-rows.ts'
 import { findSessionSpan } from './session-span.ts'
+import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
 import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 import {
@@ -21,7 +22,7 @@ import {
   type SummedRow,
   type UsageReading,
 } from './usage-query.ts'
-import { isOfWholeSessions, sourcesOf } from './usage-sources.ts'
+import { sourcesOf } from './usage-sources.ts'
 
 const GROUP_COLUMNS: Readonly<Partial<Record<UsageGroup, string>>> = {
   gate: 'gate_id',
@@ -42,11 +43,6 @@ export async function* readUsageRows(
   reading: UsageReading,
 ): AsyncGenerator<ReadRows<SummedRow>> {
   const { turns, accountId, query } = reading
-  if (isOfWholeSessions(query)) {
-    const all = { ...reading, query: { ...query, groupBy: null } }
-    yield* readSessionRows(transaction, reading, readUsageRows(transaction, all))
-    return
-  }
   const { sessionIds } = query
   const within = sessionIds && (await findSessionSpan(transaction, accountId, sessionIds))
   if (sessionIds !== undefined && within === undefined) return
@@ -76,17 +72,16 @@ function compileSource(
   table: UsageTableName | 'calls',
 ): (slice: Slice) => CompiledQuery<SummedRow> {
   if (table === 'calls') return compileCalls(database, reading)
-  const compiled = compileSpan(database, reading, table)
-  return (slice) => ({ ...compiled, parameters: toParameters(reading, slice) })
+  return compileSpan(database, reading, table)
 }
 
-/** The shortest slice of a table, and the longest on a server, whose statements have a time limit. */
+/** The shortest slice of a table. */
 const SLICES: Readonly<
   Record<UsageTableName | 'calls', Omit<Sliced, 'fromMs' | 'toMs' | 'turns'>>
 > = {
   usage_hours: { leastMs: HOUR_MS },
   usage_days: { leastMs: DAY_MS },
-  calls: { leastMs: 1_000, mostMs: 7 * DAY_MS, rowCharacters: SUMMED_ROW_IN_CHARACTERS },
+  calls: { leastMs: 1_000, rowCharacters: SUMMED_ROW_IN_CHARACTERS },
 }
 
 /**
@@ -95,52 +90,50 @@ const SLICES: Readonly<
  */
 function compileSpan(
   database: Kysely<Schema>,
-  { accountId, query, isOfRanks }: UsageReading,
+  { accountId, query, columns, groups }: UsageReading,
   table: Span['table'],
-): CompiledQuery<SummedRow> {
+): (slice: Slice) => CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
-  const groupColumn = groupBy === null ? undefined : GROUP_COLUMNS[groupBy]
-  const group = groupColumn === undefined ? sql`NULL` : sql.ref(groupColumn)
+  const column = groupBy === null ? undefined : GROUP_COLUMNS[groupBy]
+  const ranked = groupBy !== null && WHOLE_GROUPS.has(groupBy) ? groups : undefined
+  const group = column === undefined ? sql`NULL` : toRanked(database, column, ranked)
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
-    ...(isOfRanks === true ? RANKED : COUNTERS).map(
+    ...(columns === 'ranks' ? RANKED : COUNTERS).map(
       (name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`,
     ),
     sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
   ]
   const details = [
-    sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
-    joined('durations'),
-    joined('first_bytes'),
+    ...(columns === 'ranks'
+      ? []
+      : [
+          sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
+        ]),
+    ...(columns === undefined ? [joined('durations'), joined('first_bytes')] : []),
   ]
-  const groupings = [
-    ...(interval === 'all' ? [] : [sql.ref('starts_at')]),
-    ...(groupColumn === undefined ? [] : [sql.ref(groupColumn)]),
-  ]
+  const places = [...(interval === 'all' ? [] : [sql.ref('starts_at')]), sql.ref('group')]
   const filters = [
     ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
     ...(target === undefined ? [] : [sql`AND target = ${target}`]),
     ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
+    ...(column === undefined ? [] : [exceptBefore(database, column, ranked)]),
   ]
-  const summed = sql.join(isOfRanks === true ? counters : [...counters, ...details])
-  return sql<SummedRow>`
-    SELECT ${startsAt} AS starts_at, ${group} AS ${sql.ref('group')}, ${summed}
-    FROM ${sql.table(table)}
-    WHERE account_id = ${accountId} AND starts_at >= ${0} AND starts_at < ${0}
-      ${sql.join(filters, sql` `)}
-    ${groupings.length === 0 ? sql`HAVING COUNT(*) > 0` : sql`GROUP BY ${sql.join(groupings)}`}
-  `.compile(database)
+  return compiledForSlices(
+    sql<SummedRow>`
+      SELECT ${startsAt} AS starts_at, ${sql.ref('group')}, ${sql.join([...counters, ...details])}
+      FROM (SELECT *, ${group} AS ${sql.ref('group')} FROM ${sql.table(table)}
+        WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}
+          ${sql.join(filters, sql` `)}) AS rows_of_slice
+      GROUP BY ${sql.join(places)}
+    `.compile(database),
+  )
 }
+
+/** Groups that a column holds as they are. */
+const WHOLE_GROUPS: ReadonlySet<UsageGroup> = new Set(['gate', 'target', 'key'])
 
 function joined(histograms: 'durations' | 'first_bytes') {
   const column = sql.ref(histograms)
   return sql`STRING_AGG(NULLIF(${column}, ''), ',') AS ${column}`
-}
-
-function toParameters(
-  { accountId, query: { gateId, target, keyId } }: UsageReading,
-  { fromMs, toMs }: Slice,
-): readonly unknown[] {
-  const filters = [gateId, target, keyId].filter((filter) => filter !== undefined)
-  return [accountId, fromMs, toMs, ...filters]
 }

@@ -9,7 +9,7 @@ import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
-import { sumInOnePass } from './group-steps.ts'
+import { sumGroups } from './group-steps.ts'
 import { deleteSessionsBefore, deleteUserDaysBefore, findUserDayBounds } from './old-callers.ts'
 import {
   deleteHoursBefore,
@@ -24,11 +24,12 @@ import {
   type RefusedSum,
   readRefused,
 } from './refused-calls.ts'
+import { sumSessions } from './session-sums.ts'
 import { StepSums, type UsageSum } from './step-sums.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
-import type { ReadRows, SummedRow, UsageQuery } from './usage-query.ts'
+import type { ReadRows, SummedRow, UsageQuery, UsageReading } from './usage-query.ts'
 import { readUsageRows } from './usage-rows.ts'
-import { isOfCallers, toAnswerable } from './usage-sources.ts'
+import { isOfCallers, isOfWholeSessions, toAnswerable } from './usage-sources.ts'
 
 export interface UsagePage {
   readonly query: UsageQuery
@@ -66,9 +67,18 @@ export class UsageStore {
     return await this.#atOneMoment(async (moment) => {
       const query = await toAnswerable(moment, asked)
       const reading = { accountId, query, turns }
+      if (isOfWholeSessions(query)) {
+        const whole = {
+          ...reading,
+          query: { ...query, groupBy: null },
+          columns: 'counters',
+        } as const
+        const all = readUsageRows(moment, whole)
+        return { query, ...(await sumSessions(moment, reading, { page, all })) }
+      }
       if (isOfCallers(query)) {
-        const read = readUsageRows(moment, reading)
-        return { query, ...(await sumInOnePass(read, { query, page, turns })) }
+        const read = (of: UsageReading) => readUsageRows(moment, of)
+        return { query, ...(await sumGroups(read, reading, page)) }
       }
       const all =
         page.after === undefined
@@ -78,10 +88,15 @@ export class UsageStore {
         const ranked = rankSums(all, page)
         return { query, sums: await sortByRank(all, ranked, turns), next: undefined }
       }
-      const ofRanks = { ...reading, query: { ...query, interval: 'all' }, isOfRanks: true } as const
+      const ofRanks = {
+        ...reading,
+        query: { ...query, interval: 'all' },
+        columns: 'ranks',
+      } as const
       const ranked = await rankGroups(readUsageRows(moment, ofRanks), query, page)
       const some = new StepSums(query, turns, ranked)
-      const sums = (await sumSteps(readUsageRows(moment, reading), some)) ?? []
+      const rows = readUsageRows(moment, { ...reading, groups: ranked })
+      const sums = (await sumSteps(rows, some)) ?? []
       return { query, sums: await sortByRank(sums, ranked, turns), next: ranked.next }
     })
   }

@@ -12,6 +12,7 @@ export const SCENARIO_NAMES = [
   'after-outage',
   'analytics',
   'log-search',
+  'caller-pages',
   'store-copy',
   'key-uses',
   'followed-changes',

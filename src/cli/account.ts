@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { PEOPLE_FIGURES } from '../contract/words.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printJson, printLine } from './output.ts'
@@ -41,7 +42,7 @@ const SWITCHES = {
   '--end-users <on|off>': 'attribute calls to the users of applications',
 }
 
-type SwitchFlags = { readonly [Name in keyof Schemas['Attribution']]?: boolean }
+type SwitchFlags = Partial<Schemas['Attribution']>
 
 function bindAttribution(account: Command, context: CliContext): void {
   const command = account
@@ -49,9 +50,18 @@ function bindAttribution(account: Command, context: CliContext): void {
     .description('what is recorded about callers; without options, only shown')
     .addHelpText(
       'after',
-      example('gatehouse account attribution', 'gatehouse account attribution --end-users on'),
+      example(
+        'gatehouse account attribution',
+        'gatehouse account attribution --end-users on',
+        'gatehouse account attribution --people-figures administrators',
+      ),
     )
   for (const [option, about] of Object.entries(SWITCHES)) command.option(option, about, parseSwitch)
+  command.addOption(
+    new Option('--people-figures <who>', 'who sees figures of other people').choices(
+      PEOPLE_FIGURES,
+    ),
+  )
   command.action(async (flags: SwitchFlags) => {
     const body = { ...flags }
     const attribution = await withClient(context, (client) =>
@@ -60,10 +70,11 @@ function bindAttribution(account: Command, context: CliContext): void {
         : client.call('PATCH /v1/account/attribution', 'endUsers', { body }),
     )
     if (asJson(command)) return printJson(attribution)
-    const { membersAndTags, sessions, endUsers } = attribution
+    const { membersAndTags, sessions, endUsers, peopleFigures } = attribution
     printLine(`members and tags  ${onOrOff(membersAndTags)}`)
     printLine(`sessions          ${onOrOff(sessions)}`)
     printLine(`end users         ${onOrOff(endUsers)}`)
+    printLine(`people figures    ${peopleFigures}`)
   })
 }
 

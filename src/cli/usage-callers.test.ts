@@ -33,6 +33,22 @@ async function run(...words: readonly string[]) {
   return await runCliInProcess(words, { environment: { GATEHOUSE_DATA_DIR: folder.path } })
 }
 
+test('people are hidden until the account says otherwise', async () => {
+  const refused = await run('usage', '--by', 'user')
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    3,
+    expect.stringContaining('peopleFigures of /v1/account/attribution is "hidden"'),
+  ])
+  const wrong = await run('account', 'attribution', '--people-figures', 'all')
+  expect([wrong.exitCode, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining('hidden, owner, administrators'),
+  ])
+  const { stdout } = await run('account', 'attribution', '--people-figures', 'administrators')
+  expect(stdout).toMatch(/^people figures +administrators$/m)
+  expect((await run('usage', '--by', 'user')).stdout).toContain('user_1')
+})
+
 const idsOf = ({ stdout }: { readonly stdout: string }) =>
   (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id[0])
 

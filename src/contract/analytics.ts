@@ -160,6 +160,15 @@ export const analyticsBody = z
     to: z.iso.datetime(),
     interval: z.string(),
     groupBy: z.string().nullable(),
+    onlyUser: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The member whom the answer is limited to, because it is grouped by user and the caller ' +
+          'sees no figures of other people (`peopleFigures` of `/v1/account/attribution`). Null: no ' +
+          'such limit.',
+      }),
     data: z.array(usageSum).meta({
       description:
         'In the order of time, then of the ranks, the rest last; steps without calls are left ' +

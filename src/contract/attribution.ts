@@ -1,5 +1,6 @@
 /** What an account records about the callers behind its calls. */
 import { z } from 'zod'
+import { PEOPLE_FIGURES } from '../core/attribution.ts'
 
 const switches = {
   membersAndTags: z.boolean().meta({
@@ -17,6 +18,12 @@ const switches = {
       'Whether calls are attributed to the users of an application, as `x-gatehouse-user` or the ' +
       'request’s body names them. Their hashes are recorded with calls, and their names beside ' +
       'the calls. Default: false.',
+  }),
+  peopleFigures: z.enum(PEOPLE_FIGURES).meta({
+    description:
+      'Who sees figures of other members and of end users. `hidden`: no caller. `owner`: the ' +
+      'signed-in owner. `administrators`: the signed-in owner and API keys, which every member can ' +
+      'create. Members always see their own figures. Default: hidden.',
   }),
 }
 

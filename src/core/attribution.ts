@@ -12,6 +12,10 @@ export type HashedKind = (typeof HASHED_KINDS)[number]
 export const NAMED_KINDS = ['user', 'tag'] as const
 export type NamedKind = (typeof NAMED_KINDS)[number]
 
+/** Who sees figures of other people. Everyone sees their own figures. */
+export const PEOPLE_FIGURES = ['hidden', 'owner', 'administrators'] as const
+export type PeopleFigures = (typeof PEOPLE_FIGURES)[number]
+
 export interface AttributionSettings {
   /** Calls are attributed to members and tags, whose names are stored. */
   readonly membersAndTags: boolean
@@ -19,12 +23,14 @@ export interface AttributionSettings {
   readonly sessions: boolean
   /** Calls are attributed to the users of an application, whose names are stored. */
   readonly endUsers: boolean
+  readonly peopleFigures: PeopleFigures
 }
 
 export const DEFAULT_ATTRIBUTION: AttributionSettings = {
   membersAndTags: true,
   sessions: true,
   endUsers: false,
+  peopleFigures: 'hidden',
 }
 
 /** The columns of a call that say whom it counts for. */
@@ -32,6 +38,9 @@ export const ATTRIBUTION_COLUMNS = ['user', 'session', 'agent', 'parentAgent', '
 
 /** Precedes the hash of a name that was sent, so such a user is never a member. */
 export const END_USER = 'end:'
+
+/** Stands for the member in the key's place of a playground call, where the member is hidden. */
+export const PLAYGROUND_KEY = '(playground)'
 
 /** Characters of a user's, session's or agent's name. A longer name counts as absent. */
 export const MOST_NAME_CHARACTERS = 255

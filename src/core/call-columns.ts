@@ -23,7 +23,18 @@ export const CALL_COLUMNS = {
     csv: null,
     body: null,
   },
-  keyId: { type: 'keyId', presence: 'always', line: 3, column: 'key_id', csv: 4, body: {} },
+  keyId: {
+    type: 'keyId',
+    presence: 'always',
+    line: 3,
+    column: 'key_id',
+    csv: 4,
+    body: {
+      description:
+        'The key. For a call of the playground, the id of the member, or `(playground)` for a reader ' +
+        'who sees no figures of that member.',
+    },
+  },
   gateId: {
     type: 'gateId',
     presence: 'always',
@@ -246,7 +257,8 @@ export const CALL_COLUMNS = {
     body: {
       description:
         'Who called: the id of a member, `end:` and the hash of an end user’s name, or ' +
-        '`(erased)`. Null: no user is known.',
+        '`(erased)`. Null: no user is known, or the reader sees no figures of this user ' +
+        '(`peopleFigures` of `/v1/account/attribution`).',
       example: 'user_01a1fbc63aa470d6877cf556d6121edd',
     },
   },

@@ -102,7 +102,9 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
   /** @throws GatewayError `unavailable` when the account has no settings yet */
   async change(
     accountId: AccountId,
-    changes: { readonly [Name in keyof AttributionSettings]?: boolean | undefined },
+    changes: {
+      readonly [Name in keyof AttributionSettings]?: AttributionSettings[Name] | undefined
+    },
   ): Promise<AttributionSettings> {
     await this.ensure(accountId)
     return await this.inTurn(async () => {

@@ -3,7 +3,7 @@
  * (milliseconds since the Unix epoch) and booleans (0, 1), text for JSON.
  */
 import type { Generated } from 'kysely'
-import type { NamedKind } from '../core/attribution.ts'
+import type { NamedKind, PeopleFigures } from '../core/attribution.ts'
 import type { CallCredential } from '../core/call.ts'
 import type { OwnedModelDialect } from '../core/dialects.ts'
 import type { AdaptMode, Overrides, Strategy } from '../core/gate.ts'
@@ -255,6 +255,7 @@ export interface AttributionTable {
   members_and_tags: number
   sessions: number
   end_users: number
+  people_figures: PeopleFigures
   updated_at: number
 }
 

@@ -70,6 +70,44 @@ const rowsOf = async (group: string) =>
     .locator('tbody th')
     .allTextContents()
 
+test('figures of other people are hidden until the owner shows them in the settings', async () => {
+  const note = page.getByText('You see only your own figures')
+  await follow(page, '/people')
+  await note.waitFor()
+  await page.getByText('No person is known in this range').waitFor()
+  await follow(page, `/people/${ANN}`)
+  await note.waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await follow(page, '/analytics?range=7d&by=user')
+  await note.waitFor()
+  await follow(page, `/sessions/${SESSION}`)
+  await page.getByRole('region', { name: 'Main agent' }).waitFor()
+  expect(await page.getByRole('link', { name: 'ann@example.com' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Overview' }).first().click()
+  await page.getByRole('list', { name: 'Top gates' }).waitFor()
+  expect(await page.getByRole('list', { name: 'Top people' }).count()).toBe(0)
+  await follow(page, '/people')
+  await page.getByRole('link', { name: 'Account settings' }).click()
+  const who = page.getByRole('combobox', { name: 'Who sees figures of other people' })
+  await who.selectOption('The owner of the account')
+  await page.getByText('Account saved').waitFor()
+  expect(await who.inputValue()).toBe('owner')
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('navigation').getByRole('link', { name: 'People' }).click()
+  await page.getByRole('link', { name: 'ann@example.com' }).waitFor()
+  expect(await note.count()).toBe(0)
+})
+
+test('the switches of attribution are changed in the settings', async () => {
+  await follow(page, '/settings')
+  const endUsers = page.getByRole('switch', { name: 'End users' })
+  expect(await endUsers.getAttribute('aria-checked')).toBe('false')
+  for (const state of ['true', 'false']) {
+    await endUsers.click()
+    await untilItHolds(async () => expect(await endUsers.getAttribute('aria-checked')).toBe(state))
+  }
+})
+
 test('analytics are split by person, session, tag, model and provider', async () => {
   await follow(page, '/analytics?range=7d&show=cost')
   for (const [choice, first] of [

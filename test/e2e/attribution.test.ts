@@ -23,7 +23,10 @@ async function start(options: { readonly key?: string; readonly dataFolder?: str
   server = await startGatehouse({ ...options, sandbox: true })
   started.push(server)
 }
-beforeEach(() => start())
+beforeEach(async () => {
+  await start()
+  await send('PATCH', '/v1/account/attribution', { peopleFigures: 'administrators' })
+})
 afterEach(async () => {
   for (const one of started.splice(0).reverse()) await one.remove()
 })

@@ -29,5 +29,6 @@ export function nameOfUser(id: string, name: string | null | undefined): string 
 
 export function nameOfCaller(id: string, name: string | null | undefined): string {
   if (name != null) return name
+  if (id === '(playground)') return 'Playground'
   return `${id.slice(0, SHOWN_OF_ID)}… (${USER_ID.test(id) ? 'left' : 'deleted'})`
 }

@@ -32,6 +32,7 @@ import {
 import { refuse } from '../refusals.ts'
 import { toCallerFilter } from './caller-filter.ts'
 import { CallerNames } from './caller-names.ts'
+import { PeopleView } from './people-view.ts'
 
 const DEFAULT_RANGE_MS = 30 * DAY_MS
 /**
@@ -107,8 +108,16 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       ...range
     } = c.req.valid('query')
     const { accountId } = callerOf(c.env)
-    const caller = await toCallerFilter(dependencies, accountId, range)
-    const asked = { ...toRange(range), ...caller, groupBy }
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    const caller = await toCallerFilter(dependencies, accountId, { ...range, people })
+    const onlyUser = groupBy === 'user' ? people.onlyUser() : undefined
+    const asked = {
+      ...toRange(range),
+      ...caller,
+      ...(onlyUser !== undefined && { userId: onlyUser }),
+      ...(groupBy === 'key' && { onlyMember: people.seesAll ? undefined : (people.self ?? '') }),
+      groupBy,
+    }
     const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
     const nameOf = await findNames(new CallerNames(dependencies, accountId), groupBy, sums)
@@ -117,6 +126,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       to: toTime(query.toMs),
       interval: query.interval,
       groupBy,
+      onlyUser: onlyUser ?? null,
       nextCursor: next === undefined ? null : encodePlace(next, order),
     }
     return answerInTurns(c, head, { entries: sums, toBody: (sum) => toBody(sum, nameOf) })
@@ -125,6 +135,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
   app.openapi(latencyRoute, async (c) => {
     const asked = toRange(c.req.valid('query'))
     const { accountId } = callerOf(c.env)
+    new PeopleView(callerOf(c.env), dependencies).assertSeesKey(asked.keyId)
     const { query, steps } = await usage.readLatencies(accountId, asked).catch(refuseDeleted)
     const body = {
       from: toTime(query.fromMs),
@@ -143,6 +154,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
 
   app.openapi(refusedRoute, async (c) => {
     const query = toRange({ ...c.req.valid('query'), target: undefined })
+    new PeopleView(callerOf(c.env), dependencies).assertSeesKey(query.keyId)
     const sums = await usage.readRefused(callerOf(c.env).accountId, query)
     const body = {
       from: toTime(query.fromMs),

@@ -4,6 +4,7 @@ import type { AccountId, KeyId } from '../../core/ids.ts'
 import type { CallerFilter } from '../../store/calls/call-pages.ts'
 import type { ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
+import type { PeopleView } from './people-view.ts'
 
 const HASH = /^[0-9a-f]{16}$/
 const MEMBER_ID = /^user_[0-9a-f]{1,64}$/
@@ -20,22 +21,32 @@ interface CallerQuery {
 
 export type CallerLookup = Pick<ControlPlaneDependencies, 'members' | 'keys' | 'nameHashes'>
 
-/** @throws GatewayError `invalid_request` for a text that names nobody */
+/**
+ * @throws GatewayError `invalid_request` for a text that names nobody, `forbidden` for a person whose
+ * figures the caller does not see
+ */
 export async function toCallerFilter(
   lookup: CallerLookup,
   accountId: AccountId,
-  { user, session, agent, tag, key }: CallerQuery,
+  { people, ...query }: CallerQuery & { readonly people: PeopleView },
 ): Promise<CallerFilter> {
+  const { user, session, agent, tag, key } = query
+  people.assertSeesKey(key)
   const sessionIds = session === undefined ? undefined : toSessions(lookup, accountId, session, key)
   return {
-    ...(user !== undefined && { userId: await toUser(lookup, accountId, user) }),
+    ...(user !== undefined && { userId: await toUser(lookup, accountId, { text: user, people }) }),
     ...(sessionIds !== undefined && { sessionIds }),
     ...(agent !== undefined && { agentIds: toAgents(lookup, accountId, agent, sessionIds) }),
     ...(tag !== undefined && { tagId: HASH.test(tag) ? tag : hash(lookup, accountId, 'tag', tag) }),
   }
 }
 
-async function toUser(lookup: CallerLookup, accountId: AccountId, text: string): Promise<string> {
+async function toUser(
+  lookup: CallerLookup,
+  accountId: AccountId,
+  { text, people }: { readonly text: string; readonly people: PeopleView },
+): Promise<string> {
+  if (!people.seesAll) return await toSelf(lookup, accountId, { text, people })
   if (MEMBER_ID.test(text) || text === ERASED) return text
   if (HASH.test(text)) return `${END_USER}${text}`
   if (text.startsWith(END_USER)) {
@@ -59,6 +70,19 @@ async function toUser(lookup: CallerLookup, accountId: AccountId, text: string):
       },
     ])
   return member.userId
+}
+
+/** Names of others and unknown names get the same answer, so that nobody can search for names. */
+async function toSelf(
+  { members }: CallerLookup,
+  accountId: AccountId,
+  { text, people }: { readonly text: string; readonly people: PeopleView },
+): Promise<string> {
+  if (people.self === text) return text
+  const found = people.self === undefined ? [] : await members.findNamed(accountId, text)
+  const self = found.find(({ userId }) => people.sees(userId))
+  if (self === undefined) throw people.refuse('user')
+  return self.userId
 }
 
 /** A session belongs to a key, so its id has a hash for each. */

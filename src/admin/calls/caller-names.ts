@@ -2,6 +2,7 @@
  * The names of calls' callers: API keys, including deleted keys, members who used the playground,
  * users, and tags.
  */
+import { PLAYGROUND_KEY } from '../../core/attribution.ts'
 import type { CallRecord } from '../../core/call.ts'
 import type { CallNames } from '../../core/call-columns.ts'
 import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
@@ -15,7 +16,7 @@ type Named = Pick<ControlPlaneDependencies, 'keys' | 'members' | 'callerNames'>
 export class CallerNames {
   readonly #named: Named
   readonly #accountId: AccountId
-  readonly #names = new Map<string, string | null>()
+  readonly #names = new Map<string, string | null>([[PLAYGROUND_KEY, null]])
   readonly #users = new Map<string, string | null>()
   readonly #tags = new Map<string, string | null>()
 

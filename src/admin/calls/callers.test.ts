@@ -15,6 +15,7 @@ let hashes: { ann: string; session: string; agent: string; team: string; repo: s
 
 beforeEach(async () => {
   const { store, keys, attribution } = current()
+  await attribution.change(DEFAULT_ACCOUNT, { peopleFigures: 'administrators' })
   const made = await keys.create({ accountId: DEFAULT_ACCOUNT, name: 'Team', expiresAt: null })
   keyId = made.record.id
   const hash = (

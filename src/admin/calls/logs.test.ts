@@ -10,6 +10,8 @@ import { loggedCall as call } from './call-log.fixture.ts'
 
 const { check, current, send, sendForJson } = useControlPlane()
 
+beforeEach(() => current().attribution.change(DEFAULT_ACCOUNT, { peopleFigures: 'administrators' }))
+
 async function listIds(query: string): Promise<string[]> {
   const ids: string[] = []
   let cursor: unknown = ''

@@ -27,6 +27,7 @@ import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
 import { toCallerFilter } from './caller-filter.ts'
 import { CallerNames } from './caller-names.ts'
 import { EXPORT_COLUMNS, toFilter, toLogBody, toLogDetailsBody } from './log-body.ts'
+import { PeopleView } from './people-view.ts'
 
 const tags = ['Logs']
 
@@ -62,7 +63,8 @@ export function bindLogs(app: ControlPlaneApp, dependencies: ControlPlaneDepende
     const { limit, cursor, ...query } = c.req.valid('query')
     const after = decodeCursor(cursor)
     const { accountId } = callerOf(c.env)
-    const caller = await toCallerFilter(dependencies, accountId, query)
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    const caller = await toCallerFilter(dependencies, accountId, { ...query, people })
     const found = await calls.findPage(accountId, toFilter(query, caller), {
       limit: limit + 1,
       ...(after === undefined ? {} : { before: { startedAt: after.at, id: after.id } }),
@@ -71,15 +73,18 @@ export function bindLogs(app: ControlPlaneApp, dependencies: ControlPlaneDepende
     const { goOnBefore } = found
     const goOn = goOnBefore && encodeCursor({ at: goOnBefore.startedAt, id: goOnBefore.id })
     const names = new CallerNames(dependencies, accountId)
-    await names.findOfCalls(page.items)
-    const data = page.items.map((call) => toLogBody(call, names.ofCall(call)))
+    const seen = people.ofCalls(page.items)
+    await names.findOfCalls(seen)
+    const data = seen.map((call) => toLogBody(call, names.ofCall(call)))
     return c.json({ data, nextCursor: page.nextCursor ?? goOn ?? null }, 200)
   })
 
   app.openapi(showRoute, async (c) => {
     const { id } = c.req.valid('param')
     const { accountId } = callerOf(c.env)
-    const call = CALL_ID.test(id) ? await calls.find(accountId, id) : undefined
+    const found = CALL_ID.test(id) ? await calls.find(accountId, id) : undefined
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    const [call] = people.ofCalls(found === undefined ? [] : [found])
     if (call === undefined) throw new GatewayError('not_found', 'There is no call with this id.')
     const names = new CallerNames(dependencies, accountId)
     await names.findOfCalls([call])
@@ -115,16 +120,32 @@ const exportRoute = createRoute({
   },
 })
 
+/** Columns of a user, which an export lacks when people are hidden from its reader. */
+const PEOPLE_COLUMNS: ReadonlySet<string> = new Set(['user', 'userName'])
+
 const FORMATS = {
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: () => toCsv([EXPORT_COLUMNS.map(({ heading }) => heading)]),
-    line: toCsvRow,
+    open({ seesAll }: PeopleView): LogFile {
+      const columns = EXPORT_COLUMNS.filter(
+        ({ heading }) => seesAll || !PEOPLE_COLUMNS.has(heading),
+      )
+      return {
+        head: toCsv([columns.map(({ heading }) => heading)]),
+        line: (log) => toCsv([columns.map((column) => column.read(log))]),
+      }
+    },
   },
   ndjson: {
     contentType: 'application/x-ndjson',
-    head: () => '',
-    line: (log: LogBody) => `${JSON.stringify(log)}\n`,
+    open({ seesAll }: PeopleView): LogFile {
+      const replace = (name: string, value: unknown) =>
+        PEOPLE_COLUMNS.has(name) ? undefined : value
+      return {
+        head: '',
+        line: (log) => `${JSON.stringify(log, seesAll ? undefined : replace)}\n`,
+      }
+    },
   },
 } as const
 
@@ -135,17 +156,19 @@ const FORMATS = {
 export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
   app.openapi(exportRoute, async (c) => {
     const { format, ...query } = c.req.valid('query')
-    const { contentType, head, line } = FORMATS[format]
+    const { contentType, open } = FORMATS[format]
     const { request, clientAddress } = c.env
     const { accountId } = callerOf(c.env)
-    const caller = await toCallerFilter(dependencies, accountId, query)
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    const caller = await toCallerFilter(dependencies, accountId, { ...query, people })
     const pages = readPages(dependencies.calls, {
       accountId,
       names: new CallerNames(dependencies, accountId),
+      people,
       filter: toFilter(query, caller),
       askAgainWho: () => authenticateCaller(dependencies, request, clientAddress),
     })
-    const file = encodePages(pages, { head: head(), line })
+    const file = encodePages(pages, open(people))
     const headers = {
       'content-type': contentType,
       'content-disposition': `attachment; filename="gatehouse-logs.${format}"`,
@@ -172,12 +195,13 @@ interface Wanted {
   readonly accountId: AccountId
   readonly filter: CallFilter
   readonly names: CallerNames
+  readonly people: PeopleView
   readonly askAgainWho: () => Promise<unknown>
 }
 
 async function* readPages(
   calls: ControlPlaneDependencies['calls'],
-  { accountId, filter, names, askAgainWho }: Wanted,
+  { accountId, filter, names, people, askAgainWho }: Wanted,
 ): AsyncGenerator<readonly LogBody[], undefined> {
   const turns = new LoopTurns()
   let before: CallPosition | undefined
@@ -193,15 +217,12 @@ async function* readPages(
     })
     // An embedded store answers without leaving the event loop.
     await turns.next()
-    await names.findOfCalls(page.calls)
-    if (page.calls.length > 0) yield page.calls.map((call) => toLogBody(call, names.ofCall(call)))
+    const seen = people.ofCalls(page.calls)
+    await names.findOfCalls(seen)
+    if (seen.length > 0) yield seen.map((call) => toLogBody(call, names.ofCall(call)))
     await turns.next()
     const last = page.calls.at(-1)
     before = page.goOnBefore ?? (page.calls.length < ROWS_PER_PAGE ? undefined : last)
     if (before === undefined) return undefined
   }
-}
-
-function toCsvRow(log: LogBody): string {
-  return toCsv([EXPORT_COLUMNS.map((column) => column.read(log))])
 }

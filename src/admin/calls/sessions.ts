@@ -21,6 +21,7 @@ import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
 import { toCallerFilter } from './caller-filter.ts'
 import { CallerNames } from './caller-names.ts'
 import { toLogBody } from './log-body.ts'
+import { PeopleView } from './people-view.ts'
 
 const listRoute = createRoute({
   method: 'get',
@@ -56,7 +57,11 @@ export function bindUsageSessions(
   app.openapi(listRoute, async (c) => {
     const { limit, cursor, order, ...query } = c.req.valid('query')
     const { accountId } = callerOf(c.env)
-    const { userId, sessionIds } = await toCallerFilter(dependencies, accountId, query)
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    const { userId, sessionIds } = await toCallerFilter(dependencies, accountId, {
+      ...query,
+      people,
+    })
     const filter: SessionFilter = {
       ...(query.from !== undefined && { fromMs: query.from }),
       ...(query.to !== undefined && { toMs: query.to }),
@@ -68,11 +73,12 @@ export function bindUsageSessions(
     const after = place && { value: place.at, id: place.id }
     const found = await sessions.list(accountId, filter, { order, limit, after })
     const names = new CallerNames(dependencies, accountId)
-    await findNames(names, found.sessions)
+    const seen = people.ofSessions(found.sessions)
+    await findNames(names, seen)
     const { next } = found
     return c.json(
       {
-        data: found.sessions.map((session) => toBody(session, names)),
+        data: seen.map((session) => toBody(session, names)),
         nextCursor: next === undefined ? null : encodeCursor({ at: next.value, id: next.id }),
       },
       200,
@@ -83,8 +89,11 @@ export function bindUsageSessions(
     const { id } = c.req.valid('param')
     const { limit, cursor } = c.req.valid('query')
     const { accountId } = callerOf(c.env)
-    const [session] = HASH.test(id) ? await sessions.find(accountId, [id]) : []
-    if (session === undefined)
+    const found = HASH.test(id) ? await sessions.find(accountId, [id]) : []
+    const [session] = found
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    const [seen] = people.ofSessions(found)
+    if (session === undefined || seen === undefined)
       throw new GatewayError('not_found', 'There is no session with this id.')
     const place = decodeCursor(cursor)
     const after = place && { startedAt: place.at, id: place.id }
@@ -92,13 +101,14 @@ export function bindUsageSessions(
     const page = toPage(calls, limit, (call) => ({ at: call.startedAt, id: call.id }))
     const agents = await sessions.readAgents(session)
     const names = new CallerNames(dependencies, accountId)
-    await findNames(names, [session])
-    await names.findOfCalls(page.items)
+    const seenCalls = people.ofCalls(page.items)
+    await findNames(names, [seen])
+    await names.findOfCalls(seenCalls)
     return c.json(
       {
-        ...toBody(session, names),
+        ...toBody(seen, names),
         agents: agents.map(toAgentBody),
-        data: page.items.map((call) => toLogBody(call, names.ofCall(call))),
+        data: seenCalls.map((call) => toLogBody(call, names.ofCall(call))),
         nextCursor: page.nextCursor,
       },
       200,

@@ -63,7 +63,7 @@ test('an access token takes its user from its owner, and no other', async () => 
 
 test('the switches of an account are its own, and need their version if one is named', async () => {
   const url = '/v1/account/attribution'
-  const usual = { membersAndTags: true, sessions: true, endUsers: false }
+  const usual = { membersAndTags: true, sessions: true, endUsers: false, peopleFigures: 'hidden' }
   const shown = await send({ url })
   expect(await shown.json()).toEqual(usual)
   expect(await patch(url, {})).toEqual(usual)

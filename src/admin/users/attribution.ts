@@ -2,8 +2,11 @@
 import { createRoute } from '@hono/zod-openapi'
 import { attributionBody, updateAttributionBody } from '../../contract/attribution.ts'
 import { noQuery } from '../../contract/lists.ts'
+import type { PeopleFigures } from '../../core/attribution.ts'
+import { GatewayError } from '../../core/errors.ts'
 import {
   type ControlPlaneApp,
+  type ControlPlaneCaller,
   type ControlPlaneDependencies,
   callerOf,
   errorAnswers,
@@ -31,19 +34,22 @@ const updateRoute = createRoute({
   path,
   operationId: 'updateAttribution',
   summary: 'Change what is recorded about callers',
-  description: 'A change applies to new calls. Recorded calls and names stay.',
+  description:
+    'A change applies to new calls. Recorded calls and names stay. `peopleFigures` applies to all ' +
+    'figures at once, and only the signed-in owner changes it; an API key does in an account ' +
+    'without members.',
   tags,
   request: jsonRequest(updateAttributionBody, 'The switches to change.'),
   responses: {
     200: jsonContent(attributionBody, 'The changed switches.'),
-    ...errorAnswers(400, 413),
+    ...errorAnswers(400, 403, 413),
   },
   [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
 export function bindAttribution(
   app: ControlPlaneApp,
-  { attribution }: Pick<ControlPlaneDependencies, 'attribution'>,
+  { attribution, members }: Pick<ControlPlaneDependencies, 'attribution' | 'members'>,
 ): void {
   app.openapi(showRoute, (c) => {
     const body = { ...attribution.settingsOf(callerOf(c.env).accountId) }
@@ -54,11 +60,28 @@ export function bindAttribution(
     const { accountId } = callerOf(c.env)
     const changes = c.req.valid('json')
     const isChange = Object.values(changes).some((value) => value !== undefined)
-    const body = await ifMatched(c.env, { word: 'attribution', id: accountId }, async () => ({
-      ...(isChange
+    const body = await ifMatched(c.env, { word: 'attribution', id: accountId }, async () => {
+      await assertMayChange(callerOf(c.env), changes.peopleFigures)
+      const settings = isChange
         ? await attribution.change(accountId, changes)
-        : attribution.settingsOf(accountId)),
-    }))
+        : attribution.settingsOf(accountId)
+      return { ...settings }
+    })
     return c.json(body, 200, tagged('attribution', body))
   })
+  /** @throws GatewayError `forbidden` */
+  async function assertMayChange(
+    { accountId, actor }: ControlPlaneCaller,
+    peopleFigures: PeopleFigures | undefined,
+  ): Promise<void> {
+    const { peopleFigures: before } = attribution.settingsOf(accountId)
+    if (peopleFigures === undefined || peopleFigures === before) return
+    const isOwner = actor.type === 'user' && actor.member.role === 'owner'
+    if (isOwner || (actor.type === 'key' && !(await members.hasAny(accountId)))) return
+    throw new GatewayError(
+      'forbidden',
+      'Only the signed-in owner of the account may change who sees figures of people.',
+      { param: 'peopleFigures' },
+    )
+  }
 }

@@ -22,6 +22,7 @@ import {
   TABLE_PATIENCE_MS,
   withNote,
 } from './newer-steps.ts'
+import { peopleFigures } from './people-figures-migration.ts'
 import { priceEntries } from './price-entries-migration.ts'
 import { sessionIndex } from './session-index-migration.ts'
 import { stops } from './stops-migration.ts'
@@ -64,6 +65,7 @@ export const migrations: Steps = {
   '0013_token_ends': tokenEnds,
   '0014_budget_rules': budgetRules,
   '0016_caller_indexes': callerIndexes,
+  '0018_people_figures': peopleFigures,
   '0019_session_index': sessionIndex,
   '0024_estimated_usage': estimatedUsage,
 }

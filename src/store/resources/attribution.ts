@@ -94,6 +94,7 @@ function toRow({ accountId, sealedHashKey, settings }: StoredAttribution): Attri
     members_and_tags: Number(settings.membersAndTags),
     sessions: Number(settings.sessions),
     end_users: Number(settings.endUsers),
+    people_figures: settings.peopleFigures,
     updated_at: Date.now(),
   }
 }
@@ -106,6 +107,7 @@ function toStored(row: Selectable<AttributionTable>): StoredAttribution {
       membersAndTags: row.members_and_tags === 1,
       sessions: row.sessions === 1,
       endUsers: row.end_users === 1,
+      peopleFigures: row.people_figures,
     },
   }
 }

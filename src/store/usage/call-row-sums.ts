@@ -8,7 +8,7 @@ import type { UsageGroup } from '../../core/usage.ts'
 import { isOneOf } from '../calls/call-pages.ts'
 import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { exceptBefore, toRanked } from './ranked-groups.ts'
+import { exceptBefore, toGroupColumn, toRanked } from './ranked-groups.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { COUNTERS, DAY_MS, HOUR_MS } from './usage-columns.ts'
 import type { Slice, SummedRow, UsageReading } from './usage-query.ts'
@@ -77,7 +77,8 @@ export function compileCalls(
   { accountId, query, groups }: UsageReading,
 ): (slice: Slice) => CompiledQuery<SummedRow> {
   const { groupBy, interval } = query
-  const column = groupBy === null ? undefined : RANKED_COLUMNS[groupBy]
+  const name = groupBy === null ? undefined : RANKED_COLUMNS[groupBy]
+  const column = name === undefined ? undefined : toGroupColumn(name, query)
   const group =
     groupBy === null
       ? sql`NULL`

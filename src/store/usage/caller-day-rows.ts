@@ -109,7 +109,7 @@ async function* readInBlocks(
   { table, fromMs, toMs }: DaySpan,
 ): AsyncGenerator<ReadRows<SummedRow>> {
   const id = sql.ref(ID_COLUMNS[table])
-  const group = toRanked(database, ID_COLUMNS[table], groups)
+  const group = toRanked(database, sql.ref(ID_COLUMNS[table]), groups)
   for (let startMs = fromMs; startMs < toMs; startMs += DAYS_OF_BLOCK * DAY_MS) {
     const endMs = Math.min(startMs + DAYS_OF_BLOCK * DAY_MS, toMs)
     const days: number[] = []
@@ -128,7 +128,7 @@ async function* readInBlocks(
     const compileBlock = (until: RawBuilder<unknown>) => {
       const from = sql`(SELECT *, ${group} AS ${sql.ref('group')} FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at ${isOfDays} AND ${id} > ${AFTER} ${until}
-          ${exceptBefore(database, ID_COLUMNS[table], groups)}) AS block`
+          ${exceptBefore(database, sql.ref(ID_COLUMNS[table]), groups)}) AS block`
       return selectSums(database, query, { from, group: sql.ref('group') }).compile(database)
     }
     const [block, lastBlock] = [compileBlock(sql`AND ${id} <= ${UNTIL}`), compileBlock(sql``)]

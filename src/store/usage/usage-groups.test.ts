@@ -166,3 +166,45 @@ test.each(databases)(
     })
   },
 )
+
+test.each(databases)(
+  'hidden members are one group of keys, on the first page and behind it, on $name',
+  async (kind) => {
+    await withStore(kind, async (store) => {
+      const calls = { user_0a: 3, user_0b: 2, user_0c: 1, key_1: 4, key_2: 1 }
+      await store.calls.insertMany(
+        Object.entries(calls).flatMap(([id, count]) =>
+          Array.from({ length: count }, () =>
+            createCallRecord({ keyId: id as KeyId, startedAt: FROM_MS, tags: '1'.repeat(16) }),
+          ),
+        ),
+      )
+      for (const filter of [{}, { tagId: '1'.repeat(16) }])
+        for (const [onlyMember, expected] of [
+          ['user_0c', { '(playground)': 5, key_1: 4, key_2: 1, user_0c: 1 }],
+          ['', { '(playground)': 6, key_1: 4, key_2: 1 }],
+          [undefined, calls],
+        ] as const)
+          for (const limit of [1, 50]) {
+            const query = { ...BY_KEY, ...filter, onlyMember }
+            const groups = new Map<string | null, number>()
+            let after: GroupPlace | undefined
+            do {
+              const page = await store.usage.readRange(accountId, query, {
+                order: 'calls',
+                limit,
+                after,
+              })
+              for (const { group, isRest, calls: count } of page.sums)
+                if (!isRest) groups.set(group, count)
+              after = page.next
+            } while (after !== undefined)
+            expect([limit, onlyMember, Object.fromEntries(groups)]).toEqual([
+              limit,
+              onlyMember,
+              { ...expected },
+            ])
+          }
+    })
+  },
+)

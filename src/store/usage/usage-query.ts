@@ -11,6 +11,11 @@ export interface UsageQuery extends CallerFilter {
   readonly toMs: number
   readonly interval: UsageInterval
   readonly groupBy: UsageGroup | null
+  /**
+   * The only member whose playground calls have a group of keys of their own; empty: no member. Those
+   * of other members have the group `PLAYGROUND_KEY`. Undefined: all members have their own.
+   */
+  readonly onlyMember?: string | undefined
   readonly gateId?: string
   readonly target?: string
   readonly keyId?: string

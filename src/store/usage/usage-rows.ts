@@ -8,7 +8,7 @@ import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
 import { readCallerDays } from './caller-day-rows.ts'
-import { exceptBefore, toRanked } from './ranked-groups.ts'
+import { exceptBefore, toGroupColumn, toRanked } from './ranked-groups.ts'
 import { readInSlices, type Sliced } from './read-in-slices.ts'
 import { findSessionSpan } from './session-span.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
@@ -94,7 +94,8 @@ function compileSpan(
   table: Span['table'],
 ): (slice: Slice) => CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
-  const column = groupBy === null ? undefined : GROUP_COLUMNS[groupBy]
+  const name = groupBy === null ? undefined : GROUP_COLUMNS[groupBy]
+  const column = name === undefined ? undefined : toGroupColumn(name, query)
   const ranked = groupBy !== null && WHOLE_GROUPS.has(groupBy) ? groups : undefined
   const group = column === undefined ? sql`NULL` : toRanked(database, column, ranked)
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')

@@ -8,6 +8,7 @@ import { resolveRange } from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Page } from '../../ui/page.tsx'
+import { PeopleHiddenNote } from '../../ui/people-hidden-note.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
@@ -59,6 +60,7 @@ export function AnalyticsPage() {
     >
       <UnpricedCalls gate={choices.filters.gate} />
       <FilterBar choices={choices} onChange={change} />
+      {choices.by === 'user' && <PeopleHiddenNote />}
       <BreakdownCard choices={choices} range={range} onChange={change} />
       {/* Refused calls have no target, so a filter by target matches no refused call. */}
       {choices.filters.target === undefined && !hasCaller && (

@@ -14,6 +14,7 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { downloadText } from '../../ui/download-text.ts'
 import { PageLink } from '../../ui/links.tsx'
 import { Page } from '../../ui/page.tsx'
+import { PeopleHiddenNote } from '../../ui/people-hidden-note.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { SearchedTable } from '../../ui/searched-rows.tsx'
@@ -57,6 +58,7 @@ export function PeoplePage() {
         />
       }
     >
+      <PeopleHiddenNote />
       <Card>
         <CardHeader
           title="Who spent"

@@ -7,13 +7,26 @@ import { ErrorsCard } from '../../ui/errors-card.tsx'
 import { GroupCard } from '../../ui/group-card.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Page } from '../../ui/page.tsx'
+import { PeopleHiddenNote } from '../../ui/people-hidden-note.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
+import { RowSkeletons } from '../../ui/states.tsx'
 import { UsageCard } from '../../ui/usage-card.tsx'
+import { useSeenPeople } from '../../ui/use-seen-people.ts'
 import { useUserName } from '../../ui/use-user-name.ts'
 import { SessionTable } from './session-table.tsx'
 
 export function PersonPage() {
   const { user } = useParams({ from: '/shell/people/$user' })
+  const seen = useSeenPeople()
+  if (seen?.seesAll === true || seen?.self === user) return <Person user={user} />
+  return (
+    <Page title="Person" note={<code className="font-mono text-[13px]">{user}</code>}>
+      {seen === undefined ? <RowSkeletons /> : <PeopleHiddenNote />}
+    </Page>
+  )
+}
+
+function Person({ user }: { readonly user: string }) {
   const choice = parseRangeChoice(useSearch({ strict: false }))
   const navigate = useNavigate()
   const range = resolveRange(choice, Date.now())

@@ -32,8 +32,9 @@ export function useSums(
   })
 }
 
-/** Whether a call of the period has a known user. */
+/** Whether a call of the period has a known user, and the reader sees figures of all people. */
 export function useHasPeople(period: Period, everyMs: number | false): boolean {
   const people = useSums(period, 'all', { everyMs, groupBy: 'user', order: 'cost' })
-  return people.data?.data.some(({ group }) => group !== null) === true
+  const { data, onlyUser } = people.data ?? {}
+  return onlyUser === null && data?.some(({ group }) => group !== null) === true
 }

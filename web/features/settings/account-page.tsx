@@ -10,6 +10,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { AttributionCard } from './attribution-card.tsx'
 
 type Account = AnswerOf<'GET /v1/account'>
 
@@ -21,6 +22,7 @@ export function AccountPage() {
         <CardHeader title="Account" note="Its name is seen by members only." />
         <QueryBoundary query={account}>{(data) => <NameForm account={data} />}</QueryBoundary>
       </Card>
+      <AttributionCard />
       <Card>
         <CardHeader
           title="Data retention"

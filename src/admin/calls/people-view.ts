@@ -1,0 +1,94 @@
+/** Who sees figures of people: members and end users (decision 0121). */
+import { PLAYGROUND_KEY } from '../../core/attribution.ts'
+import type { CallRecord } from '../../core/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { KeyId } from '../../core/ids.ts'
+import type { SessionRow } from '../../store/usage/sessions.ts'
+import type { ControlPlaneCaller, ControlPlaneDependencies } from '../control-plane-app.ts'
+
+const MEMBER_ID = /^user_/
+
+export class PeopleView {
+  readonly seesAll: boolean
+  /** The member whose figures the caller sees in any case. Undefined: no member. */
+  readonly self: string | undefined
+  readonly #reason: string
+
+  constructor(
+    { accountId, actor, token }: ControlPlaneCaller,
+    { attribution }: Pick<ControlPlaneDependencies, 'attribution'>,
+  ) {
+    const { peopleFigures } = attribution.settingsOf(accountId)
+    const setting = `peopleFigures of /v1/account/attribution is "${peopleFigures}"`
+    if (token !== undefined) {
+      this.seesAll = false
+      this.self = token.owner?.type === 'member' ? token.owner.id : undefined
+      this.#reason = 'An access token sees only the figures of the member who owns it.'
+    } else if (actor.type === 'key') {
+      this.seesAll = peopleFigures === 'administrators'
+      this.self = undefined
+      this.#reason = `API keys see no figures of people, because ${setting}.`
+    } else {
+      const isOwner = actor.member.role === 'owner'
+      this.seesAll = isOwner && peopleFigures !== 'hidden'
+      this.self = actor.userId
+      this.#reason = isOwner
+        ? `Figures of other people are hidden, because ${setting}.`
+        : 'Members see only their own figures. peopleFigures of /v1/account/attribution says who ' +
+          'sees the figures of others.'
+    }
+  }
+
+  sees(user: string): boolean {
+    return this.seesAll || user === this.self
+  }
+
+  /**
+   * @param key of playground calls, the member's id
+   * @throws GatewayError `forbidden` for the id of a member who is hidden from the caller
+   */
+  assertSeesKey(key: string | undefined): void {
+    if (key !== undefined && this.keyOf(key) !== key) throw this.refuse('key')
+  }
+
+  /**
+   * The user to whom sums by user are limited. Undefined: every user.
+   * @throws GatewayError `forbidden` for a caller who sees no person
+   */
+  onlyUser(): string | undefined {
+    if (this.seesAll) return undefined
+    if (this.self === undefined) throw this.refuse('group_by')
+    return this.self
+  }
+
+  /** The key's id, or `(playground)` for a member who is hidden from the caller. */
+  keyOf<Id extends string>(key: Id): Id | typeof PLAYGROUND_KEY {
+    return MEMBER_ID.test(key) && !this.sees(key) ? PLAYGROUND_KEY : key
+  }
+
+  ofCalls(calls: readonly CallRecord[]): readonly CallRecord[] {
+    if (this.seesAll) return calls
+    return calls.map(({ user, ...call }) => ({
+      ...call,
+      keyId: this.keyOf(call.keyId) as KeyId,
+      ...(user !== undefined && this.sees(user) && { user }),
+    }))
+  }
+
+  ofSessions(sessions: readonly SessionRow[]): readonly SessionRow[] {
+    if (this.seesAll) return sessions
+    return sessions.map((session) => {
+      const { user_id, key_id } = session
+      const isSeen = user_id !== null && this.sees(user_id)
+      return {
+        ...session,
+        user_id: isSeen ? user_id : null,
+        key_id: this.keyOf(key_id) as KeyId,
+      }
+    })
+  }
+
+  refuse(param: string): GatewayError {
+    return new GatewayError('forbidden', this.#reason, { code: 'people_figures', param })
+  }
+}

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { UNPRICED_RULES } from '../core/budget.ts'
+import { scopeTypeOf } from '../contract/budget-scope.ts'
+import { BUDGET_SCOPES, UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
@@ -16,6 +17,10 @@ type Budget = Schemas['Budget']
 interface BudgetFlags {
   readonly key?: string
   readonly gate?: string
+  readonly member?: string
+  readonly endUser?: string
+  readonly tag?: string
+  readonly scope?: Budget['scope']
   readonly tokens?: number
   readonly usd?: number
   readonly period?: Budget['period']
@@ -32,12 +37,23 @@ interface RaiseFlags {
 }
 
 export function bindBudgets(program: Command, context: CliContext): void {
-  const budgets = program.command('budgets').description('budgets: usage limits of keys and gates')
+  const budgets = program
+    .command('budgets')
+    .description('budgets: usage limits of an account, keys, gates, users and tags')
 
   withLimitOptions(budgets.command('create'))
-    .description('create a budget of a key or a gate; when it is used up, calls are refused')
-    .option('--key <id>', `the key: ${A_KEY} (required, or --gate)`)
-    .option('--gate <id>', 'the gate (required, or --key)')
+    .description('create a budget; when it is used up, calls are refused')
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'account: all calls; otherwise it follows from what is given',
+      ).choices(BUDGET_SCOPES),
+    )
+    .option('--key <id>', `the key: ${A_KEY}`)
+    .option('--gate <id>', 'the gate')
+    .option('--member <id>', 'the member: id, name or e-mail address')
+    .option('--end-user <name>', 'the user, as calls name the user')
+    .option('--tag <text>', 'the tag, as name or name:value')
     .addOption(
       new Option('--period <period>', 'in UTC; total: from now on (required)').choices(PERIODS),
     )
@@ -46,12 +62,17 @@ export function bindBudgets(program: Command, context: CliContext): void {
       example(
         'gatehouse budgets create --gate assistant --usd 50 --period month',
         'gatehouse budgets create --key key_… --tokens 1000000 --period day --alert-at 0.5,0.9,1',
+        'gatehouse budgets create --tag team-a --usd 500 --period month',
       ),
     )
     .action(async (flags: BudgetFlags, command: Command) => {
-      const { key, gate, period, tokens, usd } = flags
-      if ((key === undefined) === (gate === undefined))
-        throw new CliError('usage', 'A budget limits one key or one gate: give --key or --gate.')
+      const { key, gate, member, endUser, tag, scope, period, tokens, usd } = flags
+      const given = { keyId: key, gateId: gate, member, endUser, tag, scope }
+      if (scopeTypeOf(given) === undefined)
+        throw new CliError(
+          'usage',
+          'Give one of --key, --gate, --member, --end-user and --tag, or --scope account.',
+        )
       if ((tokens === undefined) === (usd === undefined))
         throw new CliError('usage', 'A budget limits tokens or US dollars: give --tokens or --usd.')
       if (period === undefined)
@@ -63,8 +84,8 @@ export function bindBudgets(program: Command, context: CliContext): void {
         client.call('POST /v1/budgets', 'id', {
           body: {
             ...toBody(flags),
+            ...given,
             keyId: await wholeKeyId(client, key),
-            gateId: gate,
             period,
           },
         }),
@@ -81,6 +102,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
       USED: usedOf,
       LIMIT: limitOf,
       PERIOD: (row) => row.period,
+      SCOPE: (row) => row.scope,
       NAME: (row) => row.name,
     },
   })
@@ -199,6 +221,11 @@ function raiseOf({ raise, limitUsd }: Budget): string {
   return `by ${by} until ${formatTime(raise.until)}`
 }
 
+function scopeOf({ scope, keyId, gateId, member, endUser, tag }: Budget): string {
+  if (scope === 'account') return 'the account'
+  return `the ${scope} ${keyId ?? gateId ?? member ?? endUser ?? tag}`
+}
+
 function usedOf({ used, limitTokens }: Budget): string {
   return limitTokens === null ? `$${used.usd}` : String(used.tokens)
 }
@@ -212,7 +239,7 @@ function show(budget: Budget, isJson: boolean): void {
     [
       ['id', budget.id],
       ['name', budget.name],
-      ['of', budget.keyId === null ? `the gate ${budget.gateId}` : `the key ${budget.keyId}`],
+      ['of', scopeOf(budget)],
       ['limit', `${limitOf(budget)} (${budget.period})`],
       ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
       ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),

@@ -352,15 +352,8 @@ describe.each(databases)('on $name', (kind) => {
         alertAt: [],
       } satisfies Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>)
       await follow(here.budgets, budget.id)
-      const past = {
-        accountId: DEFAULT_ACCOUNT,
-        keyId: 'key_1' as KeyId,
-        gateId: '',
-        countsForQuota: false,
-      }
-      here.usage.addPastBudgetUsage(budget.id, budget.createdAt, [
-        { ...past, tokens: 40, nanoUsd: 0, unpricedCalls: 0 },
-      ])
+      const past = { tokens: 40, nanoUsd: 0, unpricedCalls: 0 }
+      here.usage.addPastBudgetUsage(budget.id, budget.createdAt, past)
       await there.budgets.update(DEFAULT_ACCOUNT, budget.id, {
         limit: { type: 'tokens', tokens: 50 },
       })

@@ -17,14 +17,15 @@ const MAX_ENTRIES = 10_000
 
 const ownedModel = createOwnedModelBody.omit({ credential: true })
 const gate = createGateBody.extend({ id: createGateBody.shape.id.unwrap() })
-/** A key has another id on every gateway, so a file that names a key would only fit one gateway. */
-const budget = createBudgetBody.superRefine(({ keyId }, context) => {
-  if (keyId !== undefined)
-    context.addIssue({
-      code: 'custom',
-      path: ['keyId'],
-      message: 'must not be here: budgets of keys are not kept in a file, only those of gates',
-    })
+/** Keys and members have other ids on every gateway, so their budgets would only fit one gateway. */
+const budget = createBudgetBody.superRefine((entry, context) => {
+  for (const member of ['keyId', 'member'] as const)
+    if (entry[member] !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: [member],
+        message: 'must not be here: budgets of keys and members are not kept in a file',
+      })
 })
 const webhook = createWebhookBody.omit({ secret: true })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { UNPRICED_RULES } from '../core/budget.ts'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
+import { checkScope, SCOPE_MEMBERS, scopeAnswer, scopeFields } from './budget-scope.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
@@ -10,11 +11,6 @@ const MAX_TOKENS = 1_000_000_000_000
 const MAX_ALERTS = 10
 
 const name = label({ min: 1, max: 120 })
-const keyId = z.string().max(100).meta({ description: 'The id of the key that the budget limits.' })
-const gateId = z
-  .string()
-  .max(64)
-  .meta({ description: 'The id of the gate that the budget limits.' })
 const limitTokens = z
   .int()
   .min(1)
@@ -87,8 +83,7 @@ const budgetBody = z
   .object({
     id: z.string(),
     name,
-    keyId: z.string().nullable(),
-    gateId: z.string().nullable(),
+    ...scopeAnswer,
     limitTokens: limitTokens.nullable(),
     limitUsd: z.number().nullable(),
     period,
@@ -118,15 +113,17 @@ const budgetBody = z
     createdAt: time,
     updatedAt: time,
   })
-  .meta({ id: 'Budget', description: 'The most that one key, or one gate, may use in a period.' })
+  .meta({
+    id: 'Budget',
+    description: 'The most that an account, or a part of its calls, may use in a period.',
+  })
 
 export const createBudgetBody = z
   .strictObject({
     name: name
       .optional()
-      .meta({ description: 'The name of the key or the id of the gate when absent.' }),
-    keyId: keyId.optional(),
-    gateId: gateId.optional(),
+      .meta({ description: 'The name of the limited key, gate, user or tag when absent.' }),
+    ...scopeFields,
     limitTokens: limitTokens.optional(),
     limitUsd: limitUsd.optional(),
     period,
@@ -135,17 +132,16 @@ export const createBudgetBody = z
     alertAt: alertAt.default([0.5, 0.8, 1]),
   })
   .superRefine((body, context) => {
-    const demandOne = (one: keyof typeof body, other: keyof typeof body) => {
-      if ((body[one] === undefined) !== (body[other] === undefined)) return
-      const message = `give either ${one} or ${other}`
-      context.addIssue({ code: 'custom', path: body[one] === undefined ? [] : [other], message })
-    }
-    demandOne('keyId', 'gateId')
-    demandOne('limitTokens', 'limitUsd')
+    checkScope(body, context)
+    if ((body.limitTokens === undefined) !== (body.limitUsd === undefined)) return
+    const path = body.limitTokens === undefined ? [] : ['limitUsd']
+    context.addIssue({ code: 'custom', path, message: 'give either limitTokens or limitUsd' })
   })
   .meta({
     id: 'CreateBudget',
-    description: 'Either `keyId` or `gateId`, and either `limitTokens` or `limitUsd`.',
+    description:
+      'One of `keyId`, `gateId`, `member`, `endUser` and `tag`, or the scope `account`; and ' +
+      'either `limitTokens` or `limitUsd`.',
   })
 
 export const updateBudgetBody = z
@@ -170,7 +166,7 @@ export const budgetResource = {
   many: 'budgets',
   path: '/v1/budgets',
   group: 'Budgets',
-  groupDescription: 'A limit on what a key or a gate spends.',
+  groupDescription: 'A limit on what an account, a key, a gate, a user or a tag spends.',
   operations: {
     list: 'List budgets, newest first, with what is used of them',
     create: 'Create a budget',
@@ -184,7 +180,12 @@ export const budgetResource = {
   update: updateBudgetBody,
   notes: {
     create: { id: 'is set by the gateway' },
-    update: { id: IMMUTABLE, keyId: IMMUTABLE, gateId: IMMUTABLE, period: IMMUTABLE },
+    update: {
+      id: IMMUTABLE,
+      period: IMMUTABLE,
+      scope: IMMUTABLE,
+      ...Object.fromEntries(SCOPE_MEMBERS.map((member) => [member, IMMUTABLE])),
+    },
   },
   examples: {
     id: 'bud_01a1fbc63aa470d6877cf556d6121edd',
@@ -201,6 +202,8 @@ export const budgetResource = {
         period: 'day',
         alertAt: [0.8, 1],
       },
+      'Dollars of the account': { scope: 'account', limitUsd: 2000, period: 'month' },
+      'Dollars of a team': { tag: 'team-a', limitUsd: 500, period: 'month' },
     },
     update: {
       'Another limit': { limitUsd: 300 },

@@ -1,7 +1,7 @@
-/** A budget: the maximum that one key or one gate may use in a period. */
+/** A budget: the maximum that an account, or a part of its calls, may use in a period (0122). */
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import { toUsd } from './money.ts'
-import type { Period } from './period.ts'
+import { hourOf, type Period, spanOf } from './period.ts'
 
 /** Tokens count input and output together. */
 export type BudgetLimit =
@@ -9,9 +9,62 @@ export type BudgetLimit =
   /** Billionths of a US dollar. */
   | { readonly type: 'spend'; readonly nanoUsd: number }
 
+export const BUDGET_SCOPES = ['account', 'key', 'gate', 'user', 'tag'] as const
+
 export type BudgetScope =
+  | { readonly type: 'account' }
   | { readonly type: 'key'; readonly keyId: KeyId }
   | { readonly type: 'gate'; readonly gateId: GateId }
+  | BudgetUser
+  | BudgetTag
+
+export interface BudgetUser {
+  readonly type: 'user'
+  /** As in the ledger: a member's id, or `end:` and the hash of `endUser`. */
+  readonly userId: string
+  /** A name that calls send. Undefined: the user is a member. */
+  readonly endUser?: string | undefined
+}
+
+export interface BudgetTag {
+  readonly type: 'tag'
+  /** `name` or `name:value`. */
+  readonly tag: string
+  /** The hash of `tag`, as in the ledger. */
+  readonly tagId: string
+}
+
+/** The dimension of the ledger that a scope selects; none for `account`. */
+export interface LedgerScope {
+  readonly keyId?: KeyId | undefined
+  readonly gateId?: GateId | undefined
+  readonly userId?: string | undefined
+  readonly tagId?: string | undefined
+}
+
+/**
+ * The end of the part of a budget's first day that is read from the calls: sums of users and tags
+ * are by day, other sums by hour.
+ */
+export function endOfBeginning({ userId, tagId }: LedgerScope, createdAtMs: number): number {
+  const isByDay = userId !== undefined || tagId !== undefined
+  return isByDay ? spanOf('day', createdAtMs).endsAtMs : hourOf(createdAtMs).endsAtMs
+}
+
+export function toLedgerScope(scope: BudgetScope): LedgerScope {
+  switch (scope.type) {
+    case 'key':
+      return { keyId: scope.keyId }
+    case 'gate':
+      return { gateId: scope.gateId }
+    case 'user':
+      return { userId: scope.userId }
+    case 'tag':
+      return { tagId: scope.tagId }
+    default:
+      return {}
+  }
+}
 
 /**
  * The rule for a target without a known price, whose usage would otherwise not count against a
@@ -70,8 +123,7 @@ export function toPublicBudget(budget: Budget) {
   return {
     id: budget.id,
     name: budget.name,
-    keyId: scope.type === 'key' ? scope.keyId : null,
-    gateId: scope.type === 'gate' ? scope.gateId : null,
+    ...toPublicScope(scope),
     limitTokens: limit.type === 'tokens' ? limit.tokens : null,
     limitUsd: limit.type === 'spend' ? toUsd(limit.nanoUsd) : null,
     period: budget.period,
@@ -81,6 +133,18 @@ export function toPublicBudget(budget: Budget) {
     alertAt: [...budget.alertAt],
     createdAt: new Date(budget.createdAt).toISOString(),
     updatedAt: new Date(budget.updatedAt).toISOString(),
+  }
+}
+
+export function toPublicScope(scope: BudgetScope) {
+  const isMember = scope.type === 'user' && scope.endUser === undefined
+  return {
+    scope: scope.type,
+    keyId: scope.type === 'key' ? scope.keyId : null,
+    gateId: scope.type === 'gate' ? scope.gateId : null,
+    member: isMember ? scope.userId : null,
+    endUser: scope.type === 'user' ? (scope.endUser ?? null) : null,
+    tag: scope.type === 'tag' ? scope.tag : null,
   }
 }
 

@@ -9,7 +9,7 @@ import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
 import type { BudgetBeginnings } from '../store/usage/budget-beginnings.ts'
 import type { ScopedRange, UsedAmounts } from '../store/usage/sum-call-rows.ts'
-import type { UsageSum, UsageSums } from '../store/usage/usage-sums.ts'
+import { isOfCaller, type UsageSum, type UsageSums } from '../store/usage/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 
@@ -85,11 +85,9 @@ export class PastUsage {
         ...ofHours.slice(index, index + 1),
         ...this.#unshipped
           .since(range.fromMs, accountId, range.untilMs)
-          .filter(({ keyId, gateId }) =>
-            range.keyId === undefined ? gateId === range.gateId : keyId === range.keyId,
-          ),
+          .filter((sum) => isWithin(range, sum)),
       ]
-      if (hour.startsAtMs !== range.fromMs)
+      if (hour.startsAtMs !== range.fromMs && !isOfCaller(range))
         parts.push(await this.#sums.within({ ...range, accountId, untilMs: hour.endsAtMs }))
       found.push(addUp(parts))
       this.#signal?.throwIfAborted()
@@ -151,7 +149,18 @@ async function* gather(
   if (gathered.length > 0) yield gathered
 }
 
+function isWithin(
+  { keyId, gateId, userId, tagId }: ScopedRange,
+  { user, tags, ...sum }: UnshippedSum,
+): boolean {
+  if (keyId !== undefined) return sum.keyId === keyId
+  if (gateId !== undefined) return sum.gateId === gateId
+  if (userId !== undefined) return user === userId
+  return tagId === undefined || tags?.split(' ').includes(tagId) === true
+}
+
 function toWholeHours(range: ScopedRange): ScopedRange {
+  if (isOfCaller(range)) return range
   const { startsAtMs, endsAtMs } = hourOf(range.fromMs)
   return startsAtMs === range.fromMs ? range : { ...range, fromMs: endsAtMs }
 }
@@ -166,10 +175,12 @@ function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
   return sum
 }
 
+interface UnshippedSum extends UsageSum, Pick<CallRecord, 'user' | 'tags'> {}
+
 export class UnshippedSums {
   readonly #cutsMs = new Map<number, number[]>()
   readonly #prices: Prices | undefined
-  readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
+  readonly #sums = new Map<AccountId, Map<string, UnshippedStretch>>()
 
   constructor(cutsMs: readonly number[], prices: Prices | undefined) {
     for (const cutMs of [...cutsMs].sort((one, other) => other - one)) {
@@ -189,7 +200,7 @@ export class UnshippedSums {
     fromMs: number,
     accountId: AccountId | undefined,
     untilMs = Number.POSITIVE_INFINITY,
-  ): readonly UsageSum[] {
+  ): readonly UnshippedSum[] {
     const accounts = accountId === undefined ? [...this.#sums.keys()] : [accountId]
     return accounts
       .flatMap((id) => [...(this.#sums.get(id)?.values() ?? [])])
@@ -202,10 +213,9 @@ export class UnshippedSums {
     return this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= timeMs) ?? startsAtMs
   }
 
-  #addTo(fromMs: number, sum: UsageSum): void {
+  #addTo(fromMs: number, sum: UnshippedSum): void {
     const { accountId } = sum
-    const ofAccount =
-      this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
+    const ofAccount = this.#sums.get(accountId) ?? new Map<string, UnshippedStretch>()
     this.#sums.set(accountId, ofAccount)
     const key = placeOf(fromMs, sum)
     const known = ofAccount.get(key)
@@ -214,11 +224,19 @@ export class UnshippedSums {
   }
 }
 
-function placeOf(fromMs: number, { keyId, gateId, target, credential }: UsageSum): string {
-  return JSON.stringify([fromMs, keyId, gateId, target, credential])
+interface UnshippedStretch {
+  readonly fromMs: number
+  sum: UnshippedSum
 }
 
-function addSums(sum: UsageSum, other: UsageSum): UsageSum {
+function placeOf(
+  fromMs: number,
+  { keyId, gateId, target, credential, user, tags }: UnshippedSum,
+): string {
+  return JSON.stringify([fromMs, keyId, gateId, target, credential, user, tags])
+}
+
+function addSums(sum: UnshippedSum, other: UnshippedSum): UnshippedSum {
   return {
     ...sum,
     tokens: sum.tokens + other.tokens,
@@ -227,8 +245,8 @@ function addSums(sum: UsageSum, other: UsageSum): UsageSum {
   }
 }
 
-function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
-  const { accountId, keyId, gateId, target, credential, usage } = record
+function toSum(record: CallRecord, prices: Prices | undefined): UnshippedSum {
+  const { accountId, keyId, gateId, target, credential, usage, user, tags } = record
   const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
   const nanoUsd = (record.cost ?? prices?.priceOf(record))?.nanoUsd ?? null
   const unpricedCalls = nanoUsd === null && usage !== null ? 1 : 0
@@ -238,6 +256,8 @@ function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
     gateId,
     target,
     credential,
+    user,
+    tags,
     tokens,
     nanoUsd: nanoUsd ?? 0,
     unpricedCalls,

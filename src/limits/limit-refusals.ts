@@ -1,5 +1,5 @@
 /** What callers see of limits: the texts of refusals, and the `x-ratelimit-*` headers. */
-import { amountOf } from '../core/budget.ts'
+import { amountOf, type BudgetScope } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toNanoUsd, toUsdText } from '../core/money.ts'
 import type { SpendState } from '../core/spend-state.ts'
@@ -88,6 +88,14 @@ export function quotaRefusal(
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
+const SCOPE_WORDS: Readonly<Record<BudgetScope['type'], string>> = {
+  account: 'this account',
+  key: 'this API key',
+  gate: 'this gate',
+  user: 'this user',
+  tag: 'a tag of this call',
+}
+
 export function budgetRefusal(
   counter: BudgetCounter,
   { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
@@ -96,7 +104,7 @@ export function budgetRefusal(
   const { limit, scope, message } = budget
   const ceiling = amountOf(limit, ceilings)
   const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
-  const of = scope.type === 'key' ? 'this API key' : 'this gate'
+  const of = SCOPE_WORDS[scope.type]
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`
   const used = { name, limit: budget.id, message, spend: counter.spendIn(window) }

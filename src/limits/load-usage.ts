@@ -3,15 +3,15 @@
  * shipped to the ledger meanwhile, because shipped calls would count twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Budget } from '../core/budget.ts'
+import { type Budget, endOfBeginning, type LedgerScope, toLedgerScope } from '../core/budget.ts'
 import type { CallCredential } from '../core/call.ts'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
-import { hourOf, spanOf } from '../core/period.ts'
+import { spanOf } from '../core/period.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/check-quota.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
 import type { UsedSoFar } from './usage-counter.ts'
-import type { PastUsage, UsageLimits } from './usage-limits.ts'
+import { type PastUsage, sumOf, type UsageLimits } from './usage-limits.ts'
 
 export interface LedgerSums {
   /**
@@ -34,16 +34,11 @@ export interface LedgerSums {
   >
   /**
    * The usage of each time range, in order; all ranges of an account are queried together.
-   * @param ranges a range has one key or one gate, and ends at the beginning of an hour or never
+   * @param ranges a range has at most one dimension, and ends at the beginning of an hour or never
    */
   ofRanges(
     accountId: AccountId,
-    ranges: readonly {
-      readonly fromMs: number
-      readonly untilMs: number
-      readonly keyId?: KeyId
-      readonly gateId?: GateId
-    }[],
+    ranges: readonly (LedgerScope & { readonly fromMs: number; readonly untilMs: number })[],
   ): Promise<readonly UsedSoFar[]>
   /**
    * Budget id → the budget's usage on the day of its creation, from calls and hours that are
@@ -141,7 +136,7 @@ export async function showUsage(
 
 interface BudgetSums {
   readonly id: string
-  readonly past: readonly PastUsage[]
+  readonly past: UsedSoFar
 }
 
 async function readBudgets(
@@ -189,10 +184,9 @@ async function readSince(
       if (window === undefined) return []
       const { startsAtMs, endsAtMs: untilMs } = window
       const beginning = startsAtMs === budget.createdAt ? beginnings.get(budget.id) : undefined
-      const fromMs = beginning === undefined ? startsAtMs : hourOf(startsAtMs).endsAtMs
-      const { scope } = budget
-      const dimensions = scope.type === 'key' ? { keyId: scope.keyId } : { gateId: scope.gateId }
-      return [{ budget, beginning, range: { ...dimensions, fromMs, untilMs } }]
+      const scope = toLedgerScope(budget.scope)
+      const fromMs = beginning === undefined ? startsAtMs : endOfBeginning(scope, startsAtMs)
+      return [{ budget, beginning, range: { ...scope, fromMs, untilMs } }]
     })
     const used = await sums.ofRanges(
       accountId,
@@ -200,7 +194,7 @@ async function readSince(
     )
     for (const [index, { budget, beginning }] of asked.entries()) {
       const parts = [used[index], beginning].filter((part) => part !== undefined)
-      ofBudgets.push({ id: budget.id, past: parts.map((part) => toPastOf(budget, part)) })
+      ofBudgets.push({ id: budget.id, past: sumOf(parts) })
     }
   }
   return ofBudgets
@@ -208,14 +202,6 @@ async function readSince(
 
 function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsage {
   return { ...sum, countsForQuota: countsForQuota(sum.target, sum.credential) }
-}
-
-function toPastOf({ accountId, scope }: Budget, amounts: UsedSoFar): PastUsage {
-  const dimensions =
-    scope.type === 'key'
-      ? { keyId: scope.keyId, gateId: '' }
-      : { keyId: '' as KeyId, gateId: scope.gateId }
-  return { ...amounts, ...dimensions, accountId, countsForQuota: false }
 }
 
 const RETRY_MS = 5_000

@@ -3,11 +3,10 @@
  * to the period in which it began, so the counters equal the ledger's sums.
  */
 
-import { amountOf, type Budget, type BudgetScope, ceilingOf } from '../core/budget.ts'
-import type { AccountId } from '../core/ids.ts'
+import { amountOf, type Budget, ceilingOf } from '../core/budget.ts'
 import { type Period, type Span, spanOf } from '../core/period.ts'
 import type { SpendState } from '../core/spend-state.ts'
-import type { CallAhead, CallDimensions, Caller } from '../gateway/ports.ts'
+import type { CallAhead } from '../gateway/ports.ts'
 
 export interface Amounts {
   readonly tokens: number
@@ -167,7 +166,7 @@ export interface BudgetAlert {
   readonly limit: number
 }
 
-interface BudgetCounterOptions {
+export interface BudgetCounterOptions {
   readonly onAlert: (alert: BudgetAlert) => void
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -252,56 +251,4 @@ function toCeilings(budget: Budget, nowMs: number): Amounts {
   return budget.limit.type === 'tokens'
     ? { tokens: ceiling, nanoUsd: none }
     : { tokens: none, nanoUsd: ceiling }
-}
-
-const NONE: readonly BudgetCounter[] = []
-
-export class BudgetsByScope {
-  readonly #options: BudgetCounterOptions
-  readonly #byId = new Map<string, BudgetCounter>()
-  readonly #byScope = new Map<string, BudgetCounter[]>()
-
-  constructor(options: BudgetCounterOptions) {
-    this.#options = options
-  }
-
-  find(id: string): BudgetCounter | undefined {
-    return this.#byId.get(id)
-  }
-
-  findFor({ accountId, keyId }: Caller, { gateId }: CallDimensions) {
-    if (this.#byScope.size === 0) return NONE
-    const ofKey = this.#byScope.get(scopeKey(accountId, 'key', keyId))
-    const ofGate = this.#byScope.get(scopeKey(accountId, 'gate', gateId))
-    if (ofKey === undefined) return ofGate ?? NONE
-    return ofGate === undefined ? ofKey : [...ofKey, ...ofGate]
-  }
-
-  put(budget: Budget): void {
-    const known = this.#byId.get(budget.id)
-    known?.update(budget)
-    if (known !== undefined) return
-    const counter = new BudgetCounter(budget, this.#options)
-    this.#byId.set(budget.id, counter)
-    const scope = scopeOf(budget)
-    this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), counter])
-  }
-
-  remove(id: string): void {
-    const counter = this.#byId.get(id)
-    if (counter === undefined) return
-    this.#byId.delete(id)
-    const scope = scopeOf(counter.budget)
-    const rest = (this.#byScope.get(scope) ?? []).filter((other) => other !== counter)
-    if (rest.length === 0) this.#byScope.delete(scope)
-    else this.#byScope.set(scope, rest)
-  }
-}
-
-function scopeOf({ accountId, scope }: Budget): string {
-  return scopeKey(accountId, scope.type, scope.type === 'key' ? scope.keyId : scope.gateId)
-}
-
-function scopeKey(accountId: AccountId, type: BudgetScope['type'], id: string): string {
-  return `${accountId}\n${type}\n${id}`
 }

@@ -218,6 +218,33 @@ describe('budgets', () => {
     expect(isTicket(admit())).toBe(true)
   })
 
+  test('of the account, a user and tags count the calls of each, together', () => {
+    const { admit, usage, clock } = start({})
+    const scopes = {
+      bud_account: { type: 'account' },
+      bud_member: { type: 'user', userId: 'user_1' },
+      bud_end: { type: 'user', userId: 'end:1', endUser: 'user_1' },
+      bud_a: { type: 'tag', tag: 'a', tagId: 'aaaa' },
+      bud_b: { type: 'tag', tag: 'b', tagId: 'bbbb' },
+    } as const
+    for (const [id, scope] of Object.entries(scopes)) usage.putBudget(budgetOf({ id, scope }))
+    const use = (tokens: number, call: object) => admitted(admit(call)).settle(spent({ tokens }))
+    use(1, {})
+    use(2, { user: 'user_1' })
+    use(4, { user: 'end:1', tags: 'bbbb' })
+    use(8, { user: 'user_2', tags: 'aaaa bbbb' })
+    const used = Object.keys(scopes).map((id) => usage.budgetWindow(id, clock.nowMs)?.tokens)
+    expect(used).toEqual([15, 2, 4, 8, 12])
+    use(90, { user: 'end:1' })
+    expect(admit()).toMatchObject({ limit: 'bud_account' })
+    usage.removeBudget('bud_account')
+    expect(isTicket(admit({ user: 'user_1' }))).toBe(true)
+    use(90, { tags: 'bbbb' })
+    const refused = admit({ user: 'user_1', tags: 'aaaa bbbb' })
+    expect(refused).toMatchObject({ limit: 'bud_b' })
+    expect(String(refused)).toContain('of a tag of this call')
+  })
+
   test('count the account’s own credentials too, from the budget’s creation on', () => {
     const { admit, usage, clock } = start({})
     const early = admitted(admit())

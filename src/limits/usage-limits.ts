@@ -1,21 +1,21 @@
 /**
- * The account's monthly quota and the budgets of keys and gates, in this process's memory. A call
+ * The account's monthly quota and its budgets, in this process's memory. A call
  * is admitted while used plus reserved amounts are below the limit.
  */
 import type { Budget } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { AccountId, KeyId } from '../core/ids.ts'
+import type { AccountId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
+import { BudgetsByScope } from './budgets-by-scope.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
 import {
   type Amounts,
   type BudgetAlert,
   type BudgetCounter,
-  BudgetsByScope,
   Reservation,
   shortageOf,
   shortageWithin,
@@ -254,19 +254,12 @@ export class UsageLimits {
       else ofAccount.push(usage)
     }
     for (const [accountId, ofAccount] of byAccount)
-      this.#countPast(this.quotaAt(accountId, momentMs), ofAccount, isAgain)
+      this.#countPast(this.quotaAt(accountId, momentMs), sumOf(ofAccount), isAgain)
   }
 
-  addPastBudgetUsage(
-    id: string,
-    momentMs: number,
-    past: readonly PastUsage[],
-    isAgain = false,
-  ): void {
+  addPastBudgetUsage(id: string, momentMs: number, past: UsedSoFar, isAgain = false): void {
     const counter = this.#budgets.find(id)
-    if (counter === undefined) return
-    const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
-    this.#countPast(counter.windowAt(momentMs), ofBudget, isAgain)
+    if (counter !== undefined) this.#countPast(counter.windowAt(momentMs), past, isAgain)
   }
 
   /**
@@ -278,18 +271,14 @@ export class UsageLimits {
     this.quotaAt(accountId, momentMs).see(sumOf(ofQuota))
   }
 
-  seePastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[]): void {
-    const counter = this.#budgets.find(id)
-    if (counter === undefined) return
-    const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
-    counter.windowAt(momentMs).see(sumOf(ofBudget))
+  seePastBudgetUsage(id: string, momentMs: number, past: UsedSoFar): void {
+    this.#budgets.find(id)?.windowAt(momentMs).see(past)
   }
 
-  #countPast(window: UsageWindow, past: readonly PastUsage[], isAgain: boolean): void {
-    const sum = sumOf(past)
-    if (this.#sharing !== undefined) this.#sharing.countPast(window, sum, isAgain)
-    else if (isAgain) raiseTo(window, sum)
-    else addPast(window, sum)
+  #countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void {
+    if (this.#sharing !== undefined) this.#sharing.countPast(window, past, isAgain)
+    else if (isAgain) raiseTo(window, past)
+    else addPast(window, past)
   }
 
   #quotaOf(accountId: AccountId): UsageCounter {
@@ -310,11 +299,6 @@ function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Am
   }
 }
 
-function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
-  if (usage.accountId !== accountId) return false
-  return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
-}
-
 function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
   const window = counter.windowAt(nowMs)
   const shortage = shortageWithin(counter.ceilings, window)
@@ -333,11 +317,9 @@ function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindo
   return { id: counter.budget.id, window, limit: () => counter.ceilings }
 }
 
-/** Usage of earlier calls with the same dimensions. */
+/** Usage of earlier calls of an account. */
 export interface PastUsage extends UsedSoFar {
   readonly accountId: AccountId
-  readonly keyId: KeyId
-  readonly gateId: string
   readonly countsForQuota: boolean
 }
 
@@ -347,7 +329,7 @@ interface PastSums {
   unpricedCalls: number
 }
 
-function sumOf(past: readonly PastUsage[]): PastSums {
+export function sumOf(past: readonly UsedSoFar[]): UsedSoFar {
   const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
   for (const usage of past) addPast(sum, usage)
   return sum

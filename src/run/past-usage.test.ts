@@ -34,12 +34,19 @@ const DAY_MS = 24 * HOUR_MS
 const NOW = Date.parse('2026-10-31T20:17:03.123Z')
 const OTHER = 'acct_other' as AccountId
 
+const MEMBER = 'user_1'
+const END_USER = 'end:00112233445566ff'
+const TAG = 'aa112233445566ff'
+const OTHER_TAG = 'bb112233445566ff'
+
 const anyCall = fc.record({
   accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
   keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
   gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
   target: fc.constantFrom('p/one', 'owned/mine', null),
   credential: fc.constantFrom('own', 'platform', null),
+  user: fc.constantFrom(MEMBER, END_USER, undefined),
+  tags: fc.constantFrom(TAG, `${OTHER_TAG} ${TAG}`, OTHER_TAG, undefined),
   // A few hours that many calls and budgets fall into, and any time at all.
   startedAt: fc.oneof(
     fc.integer({ min: NOW - 70 * DAY_MS, max: NOW }),
@@ -53,6 +60,10 @@ const anyBudget = fc.record({
   scope: fc.constantFrom<Budget['scope']>(
     { type: 'key', keyId: 'key_1' as KeyId },
     { type: 'gate', gateId: 'b' as GateId },
+    { type: 'account' },
+    { type: 'user', userId: MEMBER },
+    { type: 'user', userId: END_USER, endUser: 'ann' },
+    { type: 'tag', tag: 'team-a', tagId: TAG },
   ),
   accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
   period: fc.constantFrom('total', 'month', 'week', 'day'),
@@ -100,6 +111,8 @@ const exampleCall = {
   gateId: 'b' as GateId,
   target: 'p/one',
   credential: 'platform',
+  user: MEMBER,
+  tags: `${OTHER_TAG} ${TAG}`,
   startedAt: NOW - DAY_MS,
   tokens: 10,
   nanoUsd: 1,
@@ -141,6 +154,17 @@ const EXAMPLE_BUDGETS: Pick<Budget, 'accountId' | 'scope' | 'period' | 'createdA
     period: 'week',
     createdAt: NOW - 40 * DAY_MS - (NOW % HOUR_MS),
   },
+  ...[
+    { type: 'account' } as const,
+    { type: 'user', userId: MEMBER } as const,
+    { type: 'tag', tag: 'team-a', tagId: TAG } as const,
+  ].flatMap((scope) => [
+    {
+      ...({ accountId: DEFAULT_ACCOUNT, scope, period: 'total' } as const),
+      createdAt: PAST_HOUR + HOUR_MS / 4,
+    },
+    { ...({ accountId: OTHER, scope, period: 'month' } as const), createdAt: PAST_HOUR },
+  ]),
 ]
 
 let store: Store
@@ -211,8 +235,12 @@ describe.each(databases)('on $name', (kind) => {
       ),
       budgets: budgets.map(({ accountId, scope, period, createdAt }) => {
         const fromMs = Math.max(createdAt, spanOf(period, NOW).startsAtMs)
-        const isOf = ({ keyId, gateId }: CallRecord) =>
-          scope.type === 'key' ? keyId === scope.keyId : gateId === scope.gateId
+        const isOf = ({ keyId, gateId, user, tags }: CallRecord) => {
+          if (scope.type === 'key') return keyId === scope.keyId
+          if (scope.type === 'gate') return gateId === scope.gateId
+          if (scope.type === 'user') return user === scope.userId
+          return scope.type !== 'tag' || tags?.includes(scope.tagId) === true
+        }
         return sumOf(
           records.filter(
             (record) =>
@@ -227,7 +255,7 @@ describe.each(databases)('on $name', (kind) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyCall, { maxLength: 80, size: 'max' }),
-        fc.array(anyBudget, { maxLength: 6, size: 'max' }),
+        fc.array(anyBudget, { maxLength: 12, size: 'max' }),
         fc.integer({ min: 1, max: 45 }),
         async (calls, givenBudgets, days) => {
           await forgetCalls(store)

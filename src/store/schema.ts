@@ -298,13 +298,20 @@ export interface ProviderKeyTable {
   last_used_at: number | null
 }
 
-/** Exactly one of `key_id` and `gate_id`, and exactly one of the two limits, is set. */
+/** Exactly one of the two limits is set. */
 export interface BudgetTable {
   id: string
   account_id: AccountId
   name: string
   key_id: KeyId | null
+  /** Empty for a budget of neither a key nor a gate. */
   gate_id: GateId | null
+  /** Null for a budget of a key or a gate. */
+  scope: Generated<string | null>
+  /** As in the ledger: a user's id or a tag's hash; null for other scopes. */
+  scope_id: Generated<string | null>
+  /** The name of an end user, or the text of a tag; null for other scopes. */
+  scope_name: Generated<string | null>
   limit_tokens: number | null
   limit_nano_usd: number | null
   period: Period

@@ -1,5 +1,5 @@
 /** Creates webhook events from the gateway's own reports, and limits their frequency. */
-import type { Budget } from '../core/budget.ts'
+import { type Budget, toPublicScope } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import type { TargetFault } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
@@ -35,8 +35,7 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
     data: {
       budgetId: id,
       name,
-      keyId: scope.type === 'key' ? scope.keyId : null,
-      gateId: scope.type === 'gate' ? scope.gateId : null,
+      ...toPublicScope(scope),
       threshold,
       unit: limit.type === 'tokens' ? 'tokens' : 'usd',
       limit: inUnit(share.limit),

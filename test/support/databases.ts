@@ -139,6 +139,7 @@ export async function withTestStore<Result>(
 
 /** For the runs of one property: a database for each would take longer than what is tried. */
 export async function forgetCalls({ database }: Store): Promise<void> {
-  for (const table of ['calls', 'usage_hours', 'usage_days', 'upkeep'] as const)
+  const sums = ['usage_hours', 'usage_days', 'user_days', 'tag_days', 'call_sessions'] as const
+  for (const table of ['calls', ...sums, 'upkeep'] as const)
     await database.deleteFrom(table).execute()
 }

@@ -38,8 +38,8 @@ export function findExhausted(
           ([, { used, limit }]) => limit !== null && used >= limit,
         )
   const budgets = limits.budgets.filter(
-    ({ isExhausted, gateId }) =>
-      isExhausted && (scope === 'account' || (scope === 'gate') === (gateId !== null)),
+    ({ isExhausted, gateId, keyId }) =>
+      isExhausted && (scope === 'account' || (scope === 'gate' ? gateId : keyId) !== null),
   )
   return [
     ...quotas.map(([name, { resetsAt }]) => ({

@@ -123,16 +123,24 @@ function toAgents(
   return sessionIds.map((session) => hash(lookup, accountId, 'agent', text, session))
 }
 
-function hash(
-  { nameHashes }: CallerLookup,
+type HashedName = [kind: HashedKind, name: string, scope?: string]
+
+function hash(lookup: CallerLookup, accountId: AccountId, ...name: HashedName): string {
+  return hashOf(lookup, accountId, name)
+}
+
+/** @param field the member of the request, for the refusal */
+export function hashOf(
+  { nameHashes }: Pick<CallerLookup, 'nameHashes'>,
   accountId: AccountId,
-  ...[kind, name, scope]: [kind: HashedKind, name: string, scope?: string]
+  [kind, name, scope]: HashedName,
+  field: string = kind,
 ): string {
   const found = nameHashes.hash(accountId, kind, name, scope)
   if (found === undefined)
     throw refuse([
       {
-        field: kind,
+        field,
         message:
           'cannot be looked up by its name, because the account has no hash key: give a hash',
       },

@@ -21,9 +21,15 @@ describe('an invalid field is named', () => {
       'POST /v1/budgets',
       { limitTokens: 1, period: 'day' },
       400,
-      'either keyId or gateId',
+      'give one of keyId, gateId',
     ],
-    ['two scopes', 'POST /v1/budgets', { ...valid, keyId: 'key_1' }, 400, 'keyId or gateId'],
+    [
+      'two scopes',
+      'POST /v1/budgets',
+      { ...valid, keyId: 'key_1' },
+      400,
+      'give one of keyId, gateId',
+    ],
     [
       'no limit',
       'POST /v1/budgets',

@@ -5,17 +5,16 @@ import {
   type Budget,
   type BudgetLimit,
   type BudgetRaise,
-  type BudgetScope,
   ceilingOf,
   toPublicBudget,
 } from '../../core/budget.ts'
-import type { AccountId, KeyId } from '../../core/ids.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { toNanoUsd, toUsd } from '../../core/money.ts'
-import { didYouMean } from '../../core/nearest-name.ts'
 import type { NewBudget } from '../../limits/budget-registry.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
+import { toScope } from './budget-scope.ts'
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
   const { budgets, whenCounted } = dependencies
@@ -26,7 +25,8 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     list: (accountId) => budgets.list(accountId),
     show: (accountId, id) => budgets.get(accountId, id),
     async create(accountId, body) {
-      return toBody(await budgets.create(accountId, toNewBudget(dependencies, accountId, body)))
+      const budget = await toNewBudget(dependencies, accountId, body)
+      return toBody(await budgets.create(accountId, budget))
     },
     async update(accountId, id, changes) {
       const { name, limitTokens, limitUsd, unpriced, message, alertAt } = changes
@@ -52,43 +52,19 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
   })
 }
 
-/** @throws GatewayError `invalid_request` when the account has no such key or gate */
-export function toNewBudget(
+/** @throws GatewayError `invalid_request` when the account has no such key, gate, member or tag */
+export async function toNewBudget(
   dependencies: ControlPlaneDependencies,
   accountId: AccountId,
   body: CreateBudgetBody,
-): NewBudget {
-  const { keyId, gateId, limitTokens, limitUsd, period, unpriced, message, alertAt } = body
-  const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
+): Promise<NewBudget> {
+  const { limitTokens, limitUsd, period, unpriced, message, alertAt } = body
+  const { scope, name: nameOfScope } = await toScope(dependencies, accountId, body)
   const limit = toLimit({ limitTokens, limitUsd })
   // Unreachable, because the contract requires a limit.
   if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
   const name = body.name ?? nameOfScope
   return { name, scope, limit, period, unpriced, message, raise: null, alertAt }
-}
-
-/**
- * @returns the scope, and the key's or gate's name for people
- * @throws GatewayError `invalid_request` when the account has no such key or gate
- */
-function toScope(
-  { keys, gates }: ControlPlaneDependencies,
-  accountId: AccountId,
-  given: { readonly keyId?: string | undefined; readonly gateId?: string | undefined },
-): { readonly scope: BudgetScope; readonly name: string } {
-  if (given.gateId !== undefined) {
-    const gate = gates.find(accountId, given.gateId)
-    if (gate === undefined) {
-      const ids = gates.list(accountId).map(({ id }) => id)
-      const message = `names no gate of this account.${didYouMean(given.gateId, ids)} List the gates with GET /v1/gates`
-      throw refuse([{ field: 'gateId', message }])
-    }
-    return { scope: { type: 'gate', gateId: gate.id }, name: gate.id }
-  }
-  const key = keys.recordOf(accountId, given.keyId as KeyId)
-  if (key === undefined)
-    throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
-  return { scope: { type: 'key', keyId: key.id }, name: key.name }
 }
 
 function toLimit(given: {

@@ -17,16 +17,23 @@ export async function checkFixed(
 ): Promise<void> {
   if (user != null && (await members.find(accountId, user as UserId)) === undefined)
     throw invalidRequest('user: there is no member with this id', 'user')
-  const names = new Set(plain.tag.list(accountId).map(({ name }) => name))
   for (const [place, tag] of tags.entries()) {
-    const [name = '', ...rest] = tag.split(':')
-    if (!names.has(name))
-      throw invalidRequest(`tags[${place}]: there is no tag '${name}' in this account`, 'tags')
-    const value = rest.join(':')
-    if (tag !== name && (value === '' || value.length > MOST_TAG_VALUE_CHARACTERS))
-      throw invalidRequest(
-        `tags[${place}]: the value after ':' must have 1 to ${MOST_TAG_VALUE_CHARACTERS} characters`,
-        'tags',
-      )
+    const problem = checkTag({ plain }, accountId, tag)
+    if (problem !== undefined) throw invalidRequest(`tags[${place}]: ${problem}`, 'tags')
   }
+}
+
+/** @returns the problem, if the account has no such tag */
+export function checkTag(
+  { plain }: Pick<ControlPlaneDependencies, 'plain'>,
+  accountId: AccountId,
+  tag: string,
+): string | undefined {
+  const [name = '', ...rest] = tag.split(':')
+  if (!plain.tag.list(accountId).some((known) => known.name === name))
+    return `there is no tag '${name}' in this account`
+  const value = rest.join(':')
+  return tag !== name && (value === '' || value.length > MOST_TAG_VALUE_CHARACTERS)
+    ? `the value after ':' must have 1 to ${MOST_TAG_VALUE_CHARACTERS} characters`
+    : undefined
 }

@@ -6,6 +6,7 @@ import {
   ofPlainSections,
 } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
+import { scopeTypeOf } from '../../contract/budget-scope.ts'
 import type { JsonObject } from '../client.ts'
 
 export interface Kind {
@@ -38,7 +39,7 @@ function kind(
   return { section, schema, members, changeable: new Set(changeable), ...rest }
 }
 
-/** In the order of creation: gates refer to owned models, and budgets to gates. */
+/** In the order of creation: gates refer to owned models, and budgets to gates and tags. */
 export const KINDS: readonly Kind[] = [
   kind('ownedModels', {
     label: 'owned model',
@@ -68,26 +69,6 @@ export const KINDS: readonly Kind[] = [
       targets: targetsOf(entry).map(withoutUsualWeight),
     }),
   }),
-  kind('budgets', {
-    label: 'budget',
-    creationSchema: 'CreateBudget',
-    withheld: ['keyId'],
-    alwaysWritten: ['unpriced'],
-    handle: 'id',
-    isKept: ({ keyId }) => typeof keyId !== 'string',
-    identityOf: ({ gateId, period, limitUsd }) =>
-      `${gateId}, ${limitUsd === undefined ? 'tokens' : 'US dollars'}, ${period}`,
-    complete: (entry) => ({ ...entry, name: entry.name ?? entry.gateId }),
-  }),
-  kind('webhooks', {
-    label: 'webhook',
-    creationSchema: 'CreateWebhook',
-    withheld: ['secret'],
-    handle: 'id',
-    isKept: () => true,
-    identityOf: ({ url }) => String(url),
-    complete: (entry) => ({ ...entry, events: (entry.events as readonly string[]).toSorted() }),
-  }),
   ...Object.values(
     ofPlainSections(({ name, one, namedBy, place }) =>
       kind(place, {
@@ -103,6 +84,31 @@ export const KINDS: readonly Kind[] = [
       }),
     ),
   ),
+  kind('budgets', {
+    label: 'budget',
+    creationSchema: 'CreateBudget',
+    withheld: ['keyId', 'member'],
+    alwaysWritten: ['unpriced'],
+    handle: 'id',
+    isKept: ({ keyId, member }) => typeof (keyId ?? member) !== 'string',
+    identityOf: ({ gateId, tag, endUser, scope, period, limitUsd }) =>
+      `${gateId ?? [scope, tag ?? endUser ?? ''].join(' ').trim()}, ` +
+      `${limitUsd === undefined ? 'tokens' : 'US dollars'}, ${period}`,
+    complete: (entry) => {
+      const scope = scopeTypeOf(entry)
+      const name = entry.name ?? entry.gateId ?? entry.tag ?? entry.endUser ?? scope
+      return { ...entry, scope, name }
+    },
+  }),
+  kind('webhooks', {
+    label: 'webhook',
+    creationSchema: 'CreateWebhook',
+    withheld: ['secret'],
+    handle: 'id',
+    isKept: () => true,
+    identityOf: ({ url }) => String(url),
+    complete: (entry) => ({ ...entry, events: (entry.events as readonly string[]).toSorted() }),
+  }),
 ]
 
 export function targetsOf(gate: JsonObject): readonly JsonObject[] {

@@ -166,6 +166,7 @@ function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlF
       const { section } = kind
       const existing = server.entries.get(kind) ?? []
       const isUnchanged = existing.some((have) => isDeepStrictEqual(have.entry, entry))
+      if (section === 'budgets' && entry.gateId === undefined) return []
       if (section === 'budgets' && !gates.has(String(entry.gateId))) {
         if (isUnchanged && !existingGates.has(String(entry.gateId))) return []
         return [

@@ -37,8 +37,11 @@ export async function readServer(client: Client): Promise<ServerState> {
     )
     const leftOut = rows.length - kept.length
     if (leftOut > 0) {
-      const subject = leftOut === 1 ? '1 budget of a key is' : `${leftOut} budgets of keys are`
-      notes.push(`${subject} left out: keys have other ids elsewhere.`)
+      const subject =
+        leftOut === 1
+          ? '1 budget of a key or a member is'
+          : `${leftOut} budgets of keys and members are`
+      notes.push(`${subject} left out: keys and members have other ids elsewhere.`)
     }
     const unknown = membersOf(description, kind).filter((member) => !isKnown(kind, member))
     if (unknown.length > 0)
@@ -59,7 +62,8 @@ function notesOnDeletedGates(entries: ServerState['entries']): readonly string[]
     return (kind === undefined ? undefined : entries.get(kind)) ?? []
   })
   const ids = new Set(gates?.map(({ entry }) => entry.id))
-  const left = budgets?.filter(({ entry }) => !ids.has(entry.gateId)) ?? []
+  const left =
+    budgets?.filter(({ entry: { gateId } }) => gateId !== undefined && !ids.has(gateId)) ?? []
   return left.map(
     ({ entry, handle }) =>
       `The budget ${handle} limits the gate '${String(entry.gateId)}', which was deleted. ` +

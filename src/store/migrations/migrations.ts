@@ -6,6 +6,7 @@ import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { attribution } from './attribution-migration.ts'
 import { baseline } from './baseline.ts'
 import { budgetRules } from './budget-rules-migration.ts'
+import { budgetScopes } from './budget-scopes-migration.ts'
 import { callerIndexes } from './caller-indexes-migration.ts'
 import { callers } from './callers-migration.ts'
 import { estimatedUsage } from './estimated-usage-migration.ts'
@@ -67,6 +68,7 @@ export const migrations: Steps = {
   '0016_caller_indexes': callerIndexes,
   '0018_people_figures': peopleFigures,
   '0019_session_index': sessionIndex,
+  '0020_budget_scopes': budgetScopes,
   '0024_estimated_usage': estimatedUsage,
 }
 

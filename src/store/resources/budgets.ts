@@ -1,5 +1,14 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { type Budget, type BudgetRaise, toPublicBudget, UNPRICED_RULES } from '../../core/budget.ts'
+import {
+  BUDGET_SCOPES,
+  type Budget,
+  type BudgetRaise,
+  type BudgetScope,
+  toLedgerScope,
+  toPublicBudget,
+  UNPRICED_RULES,
+} from '../../core/budget.ts'
+import type { GateId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import type { NamedThing } from '../database/find-some.ts'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -14,8 +23,7 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   toRow: (budget) => ({
     id: budget.id,
     account_id: budget.accountId,
-    key_id: budget.scope.type === 'key' ? budget.scope.keyId : null,
-    gate_id: budget.scope.type === 'gate' ? budget.scope.gateId : null,
+    ...toScopeColumns(budget.scope),
     period: budget.period,
     created_at: budget.createdAt,
     ...toMutableColumns(budget),
@@ -76,17 +84,46 @@ function toMutableColumns(budget: Budget) {
   }
 }
 
+function toScopeColumns(scope: BudgetScope) {
+  const { keyId = null, gateId = null, userId, tagId } = toLedgerScope(scope)
+  const isNew = keyId === null && gateId === null
+  return {
+    key_id: keyId,
+    // Older versions need a key or a gate: they read the other scopes as a gate that does not exist.
+    gate_id: isNew ? ('' as GateId) : gateId,
+    scope: isNew ? scope.type : null,
+    scope_id: userId ?? tagId ?? null,
+    scope_name:
+      scope.type === 'tag' ? scope.tag : scope.type === 'user' ? (scope.endUser ?? null) : null,
+  }
+}
+
+function toScope(row: Selectable<BudgetTable>): BudgetScope {
+  const { scope, key_id, gate_id, scope_id, scope_name } = row
+  if (key_id !== null) return { type: 'key', keyId: key_id }
+  const type = BUDGET_SCOPES.find((known) => known === scope)
+  switch (type) {
+    case 'account':
+      return { type }
+    case 'user':
+      return {
+        ...{ type, userId: scope_id ?? '' },
+        ...(scope_name === null ? {} : { endUser: scope_name }),
+      }
+    case 'tag':
+      return { type, tag: scope_name ?? '', tagId: scope_id ?? '' }
+    default:
+      if (gate_id === null) throw new Error(`the budget ${row.id} is of nothing`)
+      return { type: 'gate', gateId: gate_id }
+  }
+}
+
 function toBudget(row: Selectable<BudgetTable>): Budget {
-  if (row.key_id === null && row.gate_id === null)
-    throw new Error(`the budget ${row.id} is of nothing`)
   return {
     accountId: row.account_id,
     id: row.id,
     name: row.name,
-    scope:
-      row.key_id === null
-        ? { type: 'gate', gateId: row.gate_id ?? ('' as never) }
-        : { type: 'key', keyId: row.key_id },
+    scope: toScope(row),
     limit:
       row.limit_tokens === null
         ? { type: 'spend', nanoUsd: row.limit_nano_usd ?? 0 }

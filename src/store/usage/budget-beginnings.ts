@@ -2,7 +2,8 @@
  * A budget's usage between its creation and the end of that day, stored before the calls and hours
  * are deleted, because usage is summed by whole hours and days.
  */
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
+import { endOfBeginning, type LedgerScope } from '../../core/budget.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
@@ -34,7 +35,7 @@ export class BudgetBeginnings {
   async keep(beforeMs: number): Promise<void> {
     const budgets = await this.#database
       .selectFrom('budgets')
-      .select(['id', 'account_id', 'key_id', 'gate_id', 'created_at'])
+      .select(PLACE)
       .where('first_tokens', 'is', null)
       .where('created_at', '<', beforeMs)
       .execute()
@@ -42,16 +43,28 @@ export class BudgetBeginnings {
   }
 }
 
-type BudgetPlace = Pick<
-  Selectable<BudgetTable>,
-  'id' | 'account_id' | 'key_id' | 'gate_id' | 'created_at'
->
+const PLACE = [
+  'id',
+  'account_id',
+  'key_id',
+  'gate_id',
+  'scope',
+  'scope_id',
+  'created_at',
+] as const satisfies readonly (keyof BudgetTable)[]
+
+type BudgetPlace = Pick<Selectable<BudgetTable>, (typeof PLACE)[number]>
+
+/** Users and tags have no hours. */
+const hasHours = sql<SqlBool>`(scope IS NULL OR scope = 'account')`
+
+type CallScope = LedgerScope & { readonly accountId: AccountId }
 
 async function keepBeginning(database: Kysely<Schema>, budget: BudgetPlace): Promise<void> {
   const beginning = await sumOfCalls(database, {
     ...toScope(budget),
     fromMs: budget.created_at,
-    untilMs: hourOf(budget.created_at).endsAtMs,
+    untilMs: endOfBeginning(toScope(budget), budget.created_at),
   })
   await database
     .updateTable('budgets')
@@ -77,11 +90,10 @@ export async function addToBeginnings(
   const ofDays = transaction
     .selectFrom('budgets')
     .where('account_id', '=', accountId)
+    .where(hasHours)
     .where('created_at', '>=', startOfDay(Math.min(...times)))
     .where('created_at', '<', startOfDay(Math.max(...times)) + DAY_MS)
-  const places = await ofDays
-    .select(['id', 'account_id', 'key_id', 'gate_id', 'created_at', 'first_tokens'])
-    .execute()
+  const places = await ofDays.select([...PLACE, 'first_tokens']).execute()
   if (places.length === 0) return
   for (const place of places)
     if (place.first_tokens === null) await keepBeginning(transaction, place)
@@ -119,12 +131,12 @@ function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedAmounts): boolean {
   return tokens === 0 && nanoUsd === 0 && unpricedCalls === 0
 }
 
-function toScope({ account_id, key_id, gate_id }: BudgetPlace) {
-  return {
-    accountId: account_id,
-    ...(key_id !== null && { keyId: key_id }),
-    ...(gate_id !== null && { gateId: gate_id }),
-  }
+function toScope({ account_id, key_id, gate_id, scope, scope_id }: BudgetPlace): CallScope {
+  const accountId = account_id
+  if (key_id !== null) return { accountId, keyId: key_id }
+  if (scope === 'user') return { accountId, userId: scope_id ?? '' }
+  if (scope === 'tag') return { accountId, tagId: scope_id ?? '' }
+  return scope === null && gate_id !== null ? { accountId, gateId: gate_id } : { accountId }
 }
 
 type FirstColumns = Pick<

@@ -145,7 +145,7 @@ async function* readInBlocks(
   }
 }
 
-function listOf(
+export function listOf(
   database: Kysely<Schema>,
   days: readonly number[],
 ): readonly [table: RawBuilder<unknown>, isOne: RawBuilder<unknown>] {

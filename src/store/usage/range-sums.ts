@@ -24,7 +24,7 @@ export class RangeSums {
   constructor(ranges: readonly ScopedRange[]) {
     this.amounts = ranges.map((range) => {
       const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
-      const scope = range.keyId === undefined ? `gate ${range.gateId}` : `key ${range.keyId}`
+      const scope = scopeOf(range)
       const ofScope = this.#byScope.get(scope)
       if (ofScope === undefined) this.#byScope.set(scope, [{ range, sum }])
       else ofScope.push({ range, sum })
@@ -48,6 +48,7 @@ export class RangeSums {
   }
 
   add(row: UsageRow): void {
+    this.#addTo(this.#byScope.get(ACCOUNT), row)
     this.#addTo(this.#byScope.get(`key ${row.key_id}`), row)
     this.#addTo(this.#byScope.get(`gate ${row.gate_id}`), row)
   }
@@ -60,4 +61,11 @@ export class RangeSums {
     for (const { range, sum } of ofScope)
       if (row.starts_at >= range.fromMs && row.starts_at < range.untilMs) addRow(sum, row)
   }
+}
+
+const ACCOUNT = 'account'
+
+function scopeOf({ keyId, gateId }: ScopedRange): string {
+  if (keyId !== undefined) return `key ${keyId}`
+  return gateId === undefined ? ACCOUNT : `gate ${gateId}`
 }

@@ -1,7 +1,8 @@
 /** The usage of a part of an hour, from the calls that retention has left, in steps. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type SqlBool, sql } from 'kysely'
-import type { AccountId, GateId, KeyId } from '../../core/ids.ts'
+import type { LedgerScope } from '../../core/budget.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
@@ -12,11 +13,9 @@ export interface UsedAmounts {
   readonly unpricedCalls: number
 }
 
-export interface ScopedRange {
+export interface ScopedRange extends LedgerScope {
   readonly fromMs: number
   readonly untilMs: number
-  readonly keyId?: KeyId
-  readonly gateId?: GateId
 }
 
 export interface CallRange extends ScopedRange {
@@ -46,14 +45,15 @@ export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Pr
 
 /**
  * The end of a step that contains all calls of its last millisecond. Counts all calls of the
- * account, because the calls of a key or gate are found through the index by time.
+ * account, because the calls of a key or gate are found through the index by time. Users and tags
+ * have indexes of their own.
  */
 async function findStepEnd(
   database: Kysely<Schema>,
-  { accountId, fromMs, untilMs, keyId, gateId }: CallRange,
+  { accountId, fromMs, untilMs, keyId, gateId, userId, tagId }: CallRange,
 ): Promise<number> {
   const isScoped = keyId !== undefined || gateId !== undefined
-  const row = await callsOf(database, { accountId, fromMs, untilMs })
+  const row = await callsOf(database, { accountId, fromMs, untilMs, userId, tagId })
     .select('started_at')
     .orderBy('started_at')
     .offset(isScoped ? SCOPED_CALLS_PER_STEP : CALLS_PER_STEP)
@@ -75,7 +75,7 @@ async function sumAtOnce(database: Kysely<Schema>, range: CallRange) {
 
 function callsOf(
   database: Kysely<Schema>,
-  { accountId, fromMs, untilMs, keyId, gateId }: CallRange,
+  { accountId, fromMs, untilMs, keyId, gateId, userId, tagId }: CallRange,
 ) {
   let calls = database
     .selectFrom('calls')
@@ -84,5 +84,8 @@ function callsOf(
     .where('started_at', '<', untilMs)
   if (keyId !== undefined) calls = calls.where('key_id', '=', keyId)
   if (gateId !== undefined) calls = calls.where('gate_id', '=', gateId)
+  if (userId !== undefined) calls = calls.where('user_id', '=', userId)
+  if (tagId !== undefined)
+    calls = calls.where('tag_ids', 'is not', null).where('tag_ids', 'like', `%${tagId}%`)
   return calls
 }

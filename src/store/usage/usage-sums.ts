@@ -11,6 +11,7 @@ import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { type Amounts, addRow, addTo, RangeSums } from './range-sums.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { sumOfCaller } from './sum-caller-days.ts'
 import { DAY_MS, HOUR_MS, type UsageRow } from './usage-columns.ts'
 import { readPages } from './usage-pages.ts'
 
@@ -63,8 +64,9 @@ export class UsageSums {
   }
 
   /**
-   * The usage in each given range; every range begins and ends with an hour. The database sums the
-   * hours around whole days, and the budgets' beginnings cover deleted hours.
+   * The usage in each given range. A range of a key, a gate or the account begins and ends with an
+   * hour: the database sums the hours around whole days, and the budgets' beginnings cover deleted
+   * hours.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(
@@ -72,7 +74,9 @@ export class UsageSums {
     ranges: readonly ScopedRange[],
     signal?: AbortSignal,
   ): Promise<readonly UsedAmounts[]> {
-    const divided = ranges.map(divideByDays)
+    const divided = ranges.map((range) =>
+      isOfCaller(range) ? { days: NO_DAYS, hours: [] } : divideByDays(range),
+    )
     const sums = new RangeSums(divided.map(({ days }) => days))
     await this.#asOfOneMoment(async (database) => {
       for (const stretch of sums.stretches())
@@ -81,6 +85,9 @@ export class UsageSums {
       for (const [index, { hours }] of divided.entries())
         for (const range of hours)
           addTo(sums.amounts[index], await sumOfHours(database, { ...range, accountId }, signal))
+      for (const [index, range] of ranges.entries())
+        if (isOfCaller(range))
+          addTo(sums.amounts[index], await sumOfCaller(database, { ...range, accountId }))
     })
     return sums.amounts
   }
@@ -136,6 +143,13 @@ export class UsageSums {
   }
 }
 
+const NO_DAYS: ScopedRange = { fromMs: 0, untilMs: 0 }
+
+/** Users and tags have sums by day only. */
+export function isOfCaller({ userId, tagId }: ScopedRange): boolean {
+  return userId !== undefined || tagId !== undefined
+}
+
 function divideByDays(range: ScopedRange): {
   readonly days: ScopedRange
   readonly hours: readonly ScopedRange[]
@@ -162,7 +176,8 @@ async function sumOfHours(
   signal?: AbortSignal,
 ): Promise<UsedAmounts> {
   const stepMs = (isSqlite(database) ? HOURS_OF_SQLITE : HOURS_OF_POSTGRES) * HOUR_MS
-  const scope = keyId === undefined ? sql`gate_id = ${gateId}` : sql`key_id = ${keyId}`
+  const ofGate = gateId === undefined ? sql`` : sql`AND gate_id = ${gateId}`
+  const scope = keyId === undefined ? ofGate : sql`AND key_id = ${keyId}`
   const used = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
   const sum = (column: string) => sumOf(database, column)
   for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
@@ -172,7 +187,7 @@ async function sumOfHours(
         SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
       FROM usage_hours
       WHERE account_id = ${accountId} AND starts_at >= ${startMs}
-        AND starts_at < ${Math.min(startMs + stepMs, untilMs)} AND ${scope}
+        AND starts_at < ${Math.min(startMs + stepMs, untilMs)} ${scope}
     `.execute(database)
     used.tokens += rows[0]?.tokens ?? 0
     used.nanoUsd += rows[0]?.nanoUsd ?? 0

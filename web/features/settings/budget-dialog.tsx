@@ -1,9 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useId, useState } from 'react'
+import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
-import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
-import { wholeListQuery } from '../../api/operation-query.ts'
 import { type Budget, toUse } from '../../ui/budget-use.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
@@ -12,6 +9,12 @@ import { Form } from '../../ui/form.tsx'
 import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { parseAlerts, parseTokens, parseUsd, problemOf, writeAlerts } from './budget-figures.ts'
+import {
+  BudgetScopeFields,
+  type ChosenScope,
+  isChosen,
+  toScopeMembers,
+} from './budget-scope-fields.tsx'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
@@ -42,7 +45,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const edited = useEdited(budget, toFields)
   const { first, fields, bind } = edited
   const { name, amount, unpriced, alerts, message, raiseBy, raiseUntil } = fields
-  const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
+  const [scope, setScope] = useState<ChosenScope>({ type: 'keyId', id: '' })
   const [isTried, setTried] = useState(false)
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
     budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
@@ -83,7 +86,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
       const body = {
         ...changes,
         ...(trimmed === '' ? {} : { name: trimmed }),
-        ...(scope.type === 'key' ? { keyId: scope.id } : { gateId: scope.id }),
+        ...toScopeMembers(scope),
         period,
       }
       await ask('POST /v1/budgets', { body })
@@ -96,7 +99,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
     'value' in limit &&
     'value' in alertAt &&
     isRaiseValid &&
-    (budget !== undefined || scope.id !== '')
+    (budget !== undefined || isChosen(scope))
   const submit = () => {
     if (isValid) save.mutate(false)
     else setTried(true)
@@ -206,7 +209,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             isOptional={budget === undefined}
             required={budget !== undefined}
             placeholder={
-              budget === undefined ? 'The key’s name or the gate’s id, when left empty' : undefined
+              budget === undefined ? 'The name of what is limited, when left empty' : undefined
             }
             maxLength={120}
             autoComplete="off"
@@ -229,152 +232,6 @@ function toRaise(
   return by === undefined || !('value' in by)
     ? null
     : { by: by.value, until: new Date(until).toISOString() }
-}
-
-interface BudgetScope {
-  readonly type: 'key' | 'gate'
-  readonly id: string
-}
-
-function BudgetScopeFields({
-  scope,
-  isTried,
-  onChange,
-}: {
-  readonly scope: BudgetScope
-  readonly isTried: boolean
-  readonly onChange: (scope: BudgetScope) => void
-}) {
-  const keys = useKeysAndTokens()
-  const gates = useQuery(wholeListQuery('GET /v1/gates'))
-  const list = scope.type === 'key' ? keys : gates
-  const subjects =
-    scope.type === 'key'
-      ? keys.data?.map(({ id, name, maskedPrefix }) => ({ id, label: `${name} (${maskedPrefix})` }))
-      : gates.data?.map(({ id }) => ({ id, label: id }))
-  return (
-    <div className="grid gap-4 sm:grid-cols-2">
-      <SelectField
-        label="Limits"
-        value={scope.type}
-        onChange={(event) =>
-          onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })
-        }
-        options={{ key: 'A key or token', gate: 'A gate' }}
-      />
-      <SubjectField
-        key={scope.type}
-        type={scope.type}
-        id={scope.id}
-        subjects={subjects}
-        isFailed={list.isError}
-        isTried={isTried}
-        onFound={(id) => onChange({ ...scope, id })}
-      />
-    </div>
-  )
-}
-
-function SubjectField({
-  type,
-  id,
-  subjects,
-  isFailed,
-  isTried,
-  onFound,
-}: {
-  readonly type: BudgetScope['type']
-  readonly id: string
-  readonly subjects: readonly Subject[] | undefined
-  readonly isFailed: boolean
-  readonly isTried: boolean
-  readonly onFound: (id: string) => void
-}) {
-  const listId = useId()
-  const [text, setText] = useState('')
-  const { subject, matches } = findSubject(subjects ?? [], text)
-  const foundId = subject?.id ?? ''
-  // The list may load after the text was typed.
-  useEffect(() => {
-    if (foundId !== id) onFound(foundId)
-  }, [foundId, id, onFound])
-  const isTyped = text.trim() !== ''
-  const note = describeMatches({ type, subjects, subject, matches, isTyped })
-  const isWrong = subjects !== undefined && isTyped && subject === undefined
-  const problem = isFailed
-    ? 'The list could not be loaded.'
-    : isWrong && (matches === 0 || isTried)
-      ? note
-      : undefined
-  return (
-    <>
-      <TextField
-        label={type === 'key' ? 'Key' : 'Gate'}
-        list={listId}
-        required
-        autoComplete="off"
-        spellCheck={false}
-        placeholder={type === 'key' ? 'Search by name or id' : 'Search by id'}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onBlur={() => subject !== undefined && setText(subject.label)}
-        hint={note}
-        problem={problem}
-        field={type === 'key' ? 'keyId' : 'gateId'}
-      />
-      <datalist id={listId}>
-        {subjects?.map(({ id, label }) => (
-          <option key={id} value={label} />
-        ))}
-      </datalist>
-    </>
-  )
-}
-
-function describeMatches({
-  type,
-  subjects,
-  subject,
-  matches,
-  isTyped,
-}: {
-  readonly type: BudgetScope['type']
-  readonly subjects: readonly Subject[] | undefined
-  readonly subject: Subject | undefined
-  readonly matches: number
-  readonly isTyped: boolean
-}): string {
-  if (subjects === undefined) return 'Loading…'
-  if (subjects.length === 0) return `The account has no ${type} yet.`
-  if (!isTyped) return `Choose one of ${subjects.length.toLocaleString('en')}.`
-  if (subject !== undefined) return `Limits ${subject.label}.`
-  return matches === 0
-    ? `No ${type} matches.`
-    : `${matches.toLocaleString('en')} ${type}s match: choose one.`
-}
-
-interface Subject {
-  readonly id: string
-  readonly label: string
-}
-
-interface FoundSubject {
-  readonly subject: Subject | undefined
-  readonly matches: number
-}
-
-/** Matches a whole id or label, or a part that is unique. */
-export function findSubject(subjects: readonly Subject[], text: string): FoundSubject {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return { subject: undefined, matches: subjects.length }
-  const whole = subjects.filter(
-    ({ id, label }) => id.toLowerCase() === wanted || label.toLowerCase() === wanted,
-  )
-  const found =
-    whole.length > 0
-      ? whole
-      : subjects.filter(({ id, label }) => `${id} ${label}`.toLowerCase().includes(wanted))
-  return { subject: found.length === 1 ? found[0] : undefined, matches: found.length }
 }
 
 type Period = Budget['period']

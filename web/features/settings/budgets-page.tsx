@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { Wallet } from 'lucide-react'
 import { ask } from '../../api/ask.ts'
 import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { type Budget, PERIOD_WORDS, toUse } from '../../ui/budget-use.ts'
 import { RowButton } from '../../ui/button.tsx'
@@ -16,10 +18,10 @@ export function BudgetsPage() {
     <ResourceCard
       list="GET /v1/budgets"
       title="Budgets"
-      note="Each limits one key, access token or gate. When it is used up, calls are refused with status 429 until it starts again."
+      note="Each limits the account, or one key, access token, gate, user or tag. When it is used up, calls are refused with status 429 until it starts again."
       many="budgets"
       icon={<Wallet />}
-      purpose="A budget keeps one application or one gate from using more than its share of the month, and tells webhooks before it does."
+      purpose="A budget keeps an application, a person or a team from using more than its share of the month, and tells webhooks before it does."
       create={{ label: 'Create a budget', dialog: BudgetDialog }}
     >
       {(rows, open) => (
@@ -33,6 +35,14 @@ export function BudgetsPage() {
   )
 }
 
+const SCOPE_WORDS: Readonly<Record<Budget['scope'], string>> = {
+  account: 'Account',
+  key: 'Key',
+  gate: 'Gate',
+  user: 'User',
+  tag: 'Tag',
+}
+
 function BudgetTable({
   budgets,
   onEdit,
@@ -43,16 +53,24 @@ function BudgetTable({
   readonly onDelete: (budget: Budget) => void
 }) {
   const { data: keys } = useKeysAndTokens()
-  const scopeOf = ({ keyId, gateId }: Budget) =>
-    gateId === null
-      ? { type: 'Key', name: keys?.find(({ id }) => id === keyId)?.name ?? keyId ?? '' }
-      : { type: 'Gate', name: gateId }
+  const isNeeded = budgets.some(({ member }) => member !== null)
+  const { data: members } = useQuery({ ...wholeListQuery('GET /v1/members'), enabled: isNeeded })
+  const scopeOf = ({ scope, keyId, gateId, member, endUser, tag }: Budget) => ({
+    type: SCOPE_WORDS[scope],
+    name:
+      (keyId === null ? undefined : (keys?.find(({ id }) => id === keyId)?.name ?? keyId)) ??
+      (member === null ? undefined : (members?.find(({ id }) => id === member)?.name ?? member)) ??
+      gateId ??
+      endUser ??
+      tag ??
+      '',
+  })
   return (
     <SearchedTable
       rows={budgets}
       thing="budget"
       textOf={(budget) => `${budget.name} ${scopeOf(budget).name}`}
-      searched="Names are searched, and the keys and gates that are limited."
+      searched="Names are searched, and what is limited."
       label="Budgets"
       keyOf={({ id }) => id}
       columns={[

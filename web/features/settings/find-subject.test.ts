@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { findSubject } from './budget-dialog.tsx'
+import { findSubject } from './budget-scope-fields.tsx'
 
 const keys = Array.from({ length: 5_000 }, (_, index) => ({
   id: `key_${index}`,

@@ -1,0 +1,91 @@
+/** The members of a budget that say whose calls it limits. */
+import { z } from 'zod'
+import { MOST_NAME_CHARACTERS } from '../core/attribution.ts'
+import { BUDGET_SCOPES, type BudgetScope } from '../core/budget.ts'
+import { label } from './text.ts'
+
+const scope = z.enum(BUDGET_SCOPES).meta({
+  description:
+    'Whose calls the budget limits: those of the whole `account`, or of one key, gate, user or ' +
+    'tag. A call counts in every budget that applies to it.',
+})
+
+const MEMBERS = {
+  keyId: z.string().max(100).meta({ description: 'The id of the key that the budget limits.' }),
+  gateId: z.string().max(64).meta({ description: 'The id of the gate that the budget limits.' }),
+  member: z.string().min(1).max(255).meta({
+    description: 'The member whose calls the budget limits: the id, name or e-mail address.',
+    example: 'user_01a1fbc63aa470d6877cf556d6121edd',
+  }),
+  endUser: z
+    .string()
+    .regex(/^[^\p{Cc}]+$/u, { error: 'must have no control characters' })
+    .max(MOST_NAME_CHARACTERS)
+    .meta({
+      description:
+        'The user whose calls the budget limits, as calls name the user. Names are only read ' +
+        'from calls while `endUsers` of the attribution settings is on.',
+    }),
+  tag: label({ min: 1, max: 129 }).meta({
+    description: 'The tag whose calls the budget limits, as `name` or `name:value`.',
+    example: 'team-a',
+  }),
+}
+
+export type ScopeMember = keyof typeof MEMBERS
+
+const NAMED_BY: Readonly<Record<BudgetScope['type'], readonly ScopeMember[]>> = {
+  account: [],
+  key: ['keyId'],
+  gate: ['gateId'],
+  user: ['member', 'endUser'],
+  tag: ['tag'],
+}
+
+export const scopeAnswer = {
+  scope,
+  keyId: z.string().nullable(),
+  gateId: z.string().nullable(),
+  member: z.string().nullable().meta({ description: 'The id of the member.' }),
+  endUser: z.string().nullable(),
+  tag: z.string().nullable(),
+}
+
+export const scopeFields = {
+  scope: scope.optional().meta({
+    description: 'Required for `account`; otherwise it follows from the member that is given.',
+  }),
+  keyId: MEMBERS.keyId.optional(),
+  gateId: MEMBERS.gateId.optional(),
+  member: MEMBERS.member.optional(),
+  endUser: MEMBERS.endUser.optional(),
+  tag: MEMBERS.tag.optional(),
+}
+
+export type GivenScope = {
+  readonly [Name in ScopeMember]?: string | undefined
+} & { readonly scope?: BudgetScope['type'] | undefined }
+
+export const SCOPE_MEMBERS = Object.keys(MEMBERS) as readonly ScopeMember[]
+
+/** @returns undefined: the members name no scope, or several */
+export function scopeTypeOf(given: GivenScope): BudgetScope['type'] | undefined {
+  const [member, ...others] = SCOPE_MEMBERS.filter((name) => given[name] !== undefined)
+  if (others.length > 0) return undefined
+  const named = BUDGET_SCOPES.find((type) =>
+    member === undefined
+      ? type === given.scope && NAMED_BY[type].length === 0
+      : NAMED_BY[type].includes(member),
+  )
+  return given.scope === undefined || given.scope === named ? named : undefined
+}
+
+export function checkScope(given: GivenScope, context: z.RefinementCtx): void {
+  if (scopeTypeOf(given) !== undefined) return
+  const extra = SCOPE_MEMBERS.filter((name) => given[name] !== undefined)[1]
+  const message =
+    given.scope === undefined
+      ? `give one of ${SCOPE_MEMBERS.join(', ')}, or the scope account`
+      : `the scope ${given.scope} needs ${NAMED_BY[given.scope].join(' or ') || 'no other member'}`
+  context.addIssue({ code: 'custom', path: extra === undefined ? [] : [extra], message })
+}

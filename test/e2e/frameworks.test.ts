@@ -15,6 +15,8 @@ setDefaultTimeout(180_000)
 const TARGETS: Readonly<Record<string, string>> = {
   'gpt-5': 'openai/gpt-5',
   'claude-opus-5-5': 'anthropic/claude-opus-5-5',
+  // Without response schemas.
+  'claude-sonnet-4': 'anthropic/claude-sonnet-4-20250514',
   'gemini-2.5-pro': 'gemini/gemini-2.5-pro',
   'gemini-3-pro': 'gemini/gemini-3-pro',
   bedrock: 'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0',

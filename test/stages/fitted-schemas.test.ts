@@ -139,11 +139,13 @@ describe('response formats', () => {
   })
 
   test.each(['anthropic/claude-3-5-haiku-20241022', 'anthropic/claude-sonnet-4-20250514'])(
-    'are left out and named where the model has none: %s',
+    'are a tool where the model has none, and lose strict: %s',
     async (target) => {
       const { seen, body } = await ask(CHAT, target, format)
-      expect(seen.headers['x-gatehouse-ignored']).toContain('response_format')
+      expect(seen.headers['x-gatehouse-adapted']).toBe('response_format')
+      expect(seen.headers['x-gatehouse-ignored']).toBe('response_format.json_schema.strict')
       expect(body).not.toHaveProperty('output_config')
+      expect(body.tool_choice).toEqual({ type: 'tool', name: 'answer' })
       expect((await ask(CHAT, target, format, STRICT)).seen.status).toBe(400)
     },
   )

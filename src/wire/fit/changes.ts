@@ -12,4 +12,6 @@ export interface Changes {
    * names of the tools.
    */
   readonly nullable: Map<string, JsonRecord>
+  /** Whether the response format became a tool. */
+  isFormatTool: boolean
 }

@@ -6,6 +6,7 @@
 import type { RequestRules } from '../../core/request-rules.ts'
 import type { ChatRequest, JsonRecord } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
+import type { Changes } from './changes.ts'
 import { fitMessages } from './messages.ts'
 import type { AnswerRestorer } from './restore-answers.ts'
 import { fitSchemas } from './schemas.ts'
@@ -26,7 +27,7 @@ export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
   const adapted = new Set<Feature>()
   const { toolNames } = rules
   const nullable = new Map<string, JsonRecord>()
-  const changes = { ignored, adapted, nullable }
+  const changes: Changes = { ignored, adapted, nullable, isFormatTool: false }
   let fitted = fitSettings(request, rules, changes)
   fitted = fitSchemas(fitted, rules, changes)
   fitted = fitMessages(fitted, rules, changes)
@@ -40,9 +41,13 @@ export function fit(request: ChatRequest, rules: RequestRules): FittedRequest {
     ignored: [...ignored],
     adapted: [...adapted],
     restore:
-      names === undefined && nullable.size === 0
+      names === undefined && nullable.size === 0 && !changes.isFormatTool
         ? undefined
-        : { originals: names?.originals ?? UNCHANGED, nullable },
+        : {
+            originals: names?.originals ?? UNCHANGED,
+            nullable,
+            isFormatTool: changes.isFormatTool,
+          },
   }
 }
 

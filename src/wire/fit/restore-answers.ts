@@ -1,7 +1,8 @@
-/** Undoes in answers what fitting changed in the request: names of tools, and added nulls. */
+/** Undoes in answers what fitting changed in the request: names of tools, added nulls, formats. */
 import type { AnswerPart, ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
+import { FormatEvents, readFormatAnswer } from './format-tool.ts'
 import { withoutAddedNulls } from './strict-schemas.ts'
 
 export interface AnswerRestorer {
@@ -9,9 +10,12 @@ export interface AnswerRestorer {
   readonly originals: ReadonlyMap<string, string>
   /** The caller's name of a tool → the schema whose optional members may come back as null. */
   readonly nullable: ReadonlyMap<string, JsonRecord>
+  /** Whether the answer is the arguments of a tool. */
+  readonly isFormatTool: boolean
 }
 
 export function restoreAnswer(answer: ChatAnswer, restorer: AnswerRestorer): ChatAnswer {
+  if (restorer.isFormatTool) return readFormatAnswer(answer)
   const toPart = (part: AnswerPart) => restorePart(part, restorer)
   const { others, content } = answer
   const restored = { ...answer, content: content.map(toPart) }
@@ -32,9 +36,12 @@ function restorePart(part: AnswerPart, { originals, nullable }: AnswerRestorer):
 
 export function restoreEvents(decoder: StreamDecoder, restorer: AnswerRestorer): StreamDecoder {
   const calls = new HeldCalls(restorer)
+  const format = new FormatEvents()
+  const restore = (event: ChatEvent) =>
+    restorer.isFormatTool ? format.read(event) : calls.restore(event)
   return {
-    push: (bytes) => decoder.push(bytes).flatMap((event) => calls.restore(event)),
-    end: () => decoder.end().flatMap((event) => calls.restore(event)),
+    push: (bytes) => decoder.push(bytes).flatMap(restore),
+    end: () => decoder.end().flatMap(restore),
     isComplete: () => decoder.isComplete(),
     get usageSoFar() {
       return decoder.usageSoFar ?? null

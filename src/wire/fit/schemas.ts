@@ -2,8 +2,10 @@
 
 import type { RequestRules } from '../../core/request-rules.ts'
 import type { ChatRequest, JsonRecord, JsonValue, ResponseFormat, Tool } from '../chat-request.ts'
+import type { Feature } from '../codec.ts'
 import { isRecord } from '../read-json.ts'
 import type { Changes } from './changes.ts'
+import { withFormatTool } from './format-tool.ts'
 import { COMBINATORS, describe, mapSchemas, recordOf, textsOf } from './json-schema.ts'
 import { hasOptionalMembers, toStrict } from './strict-schemas.ts'
 
@@ -12,8 +14,11 @@ export function fitSchemas(
   rules: RequestRules,
   changes: Changes,
 ): ChatRequest {
-  const tools = request.tools?.map((tool) => fitTool(tool, rules, changes))
-  return { ...fitFormat(request, rules, changes), ...(tools === undefined ? {} : { tools }) }
+  const formatted = fitFormat(request, rules, changes)
+  // The caller has no tool whose schema could be named as changed.
+  const toolChanges = changes.isFormatTool ? { ...changes, adapted: new Set<Feature>() } : changes
+  const tools = formatted.tools?.map((tool) => fitTool(tool, rules, toolChanges))
+  return tools === undefined ? formatted : { ...formatted, tools }
 }
 
 function fitTool(tool: Tool, rules: RequestRules, changes: Changes): Tool {
@@ -54,6 +59,13 @@ function fitStrictTool(
 function fitFormat(request: ChatRequest, rules: RequestRules, changes: Changes): ChatRequest {
   const { responseFormat, tools = [] } = request
   if (responseFormat === undefined || responseFormat.type === 'text') return request
+  if (rules.refusesResponseSchema === true && isForTool(responseFormat) && tools.length === 0) {
+    changes.adapted.add('responseFormat')
+    // Without strict tools, a model may deviate from the schema.
+    if (responseFormat.strict === true) changes.ignored.add('responseFormat.strict')
+    changes.isFormatTool = true
+    return withFormatTool(request, responseFormat)
+  }
   const isExcluded =
     (rules.refusesResponseSchema === true && responseFormat.type === 'json-schema') ||
     (rules.formatExcludesTools === true && tools.length > 0)
@@ -72,6 +84,11 @@ function fitFormat(request: ChatRequest, rules: RequestRules, changes: Changes):
 }
 
 type SchemaFormat = Extract<ResponseFormat, { type: 'json-schema' }>
+
+/** The arguments of a tool are an object. */
+function isForTool(format: ResponseFormat): format is SchemaFormat {
+  return format.type === 'json-schema' && resolveRoot(format.schema).type === 'object'
+}
 
 /**
  * A schema with optional members loses `strict`: their nulls would be in the text of the answer,

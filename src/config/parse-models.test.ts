@@ -71,9 +71,13 @@ models:
   - { model: openai/gpt-x, like: openai/gpt-y, takes: { maxOutputTokens: 9 } }
   - { model: openai/gpt-y, takes: ${JSON.stringify(takes)} }
 `)
-  expect(overlay.takesOf('openai/gpt-y')).toEqual(takes as object)
-  expect(overlay.takesOf('openai/gpt-x')).toEqual({ ...takes, maxOutputTokens: 9 } as object)
-  expect(overlay.takesOf('openai/gpt-z')).toEqual({})
+  const ofY = { target: 'openai/gpt-y', takes: takes as object }
+  expect(overlay.takesOf('openai/gpt-y')).toEqual([ofY])
+  expect(overlay.takesOf('openai/gpt-x')).toEqual([
+    ofY,
+    { target: 'openai/gpt-x', takes: { maxOutputTokens: 9 } },
+  ])
+  expect(overlay.takesOf('openai/gpt-z')).toEqual([{ target: 'openai/gpt-z', takes: undefined }])
 })
 
 test.each([

@@ -14,6 +14,11 @@ interface EntryChain {
   readonly end: string
 }
 
+interface Takes {
+  readonly target: string
+  readonly takes: RuleOverrides | undefined
+}
+
 export const ANY_SUFFIX = '*'
 
 export class ModelOverlay {
@@ -109,10 +114,13 @@ export class ModelOverlay {
     return known.length === 0 ? undefined : Object.assign({}, ...known.toReversed())
   }
 
-  /** Completes the entry's rules by those of the entries in `like`. */
-  takesOf(target: string): RuleOverrides {
-    const known = this.chainOf(target).entries.map(({ takes }) => takes)
-    return Object.assign({}, ...known.toReversed())
+  /** The models that `like` leads to, the last one first, and the target itself last. */
+  takesOf(target: string): readonly Takes[] {
+    const { entries } = this.chainOf(target)
+    const likes = entries.flatMap(({ like }) => (like === undefined ? [] : [like]))
+    return [target, ...likes]
+      .map((each, index) => ({ target: each, takes: entries[index]?.takes }))
+      .toReversed()
   }
 }
 

@@ -91,3 +91,15 @@ test('adapt: on leaves out what the operator’s entry names', async () => {
   expect(seen.headers['x-gatehouse-ignored']).toBe('temperature')
   expect(JSON.parse(gateway.upstream.sent[0]?.body ?? '')).toMatchObject({ seed: 1 })
 })
+
+test('a model that is like another is asked by its rules', async () => {
+  const overlay = new ModelOverlay([{ model: 'openai/new-4o', like: 'openai/gpt-4o' }])
+  const gateway = new InProcessGateway({
+    gates: { g: ['openai/new-4o'] },
+    upstream: [json(200, CHAT_JSON)],
+    overlay: () => overlay,
+  })
+  const { headers, sent } = await ask(gateway, {})
+  expect(headers['x-gatehouse-ignored']).toBe('max_tokens')
+  expect(sent.max_completion_tokens).toBe(16_384)
+})

@@ -2,20 +2,31 @@
 import type { ModelFacts } from '../../core/model-facts.ts'
 import type { ModelOverlay } from '../../core/model-overlay.ts'
 import type { Provider } from '../../providers/define.ts'
-import { type ListedRule, listRules } from '../../wire/fit/request-rules.ts'
+import { type ListedRule, listRules, type RulesLayer } from '../../wire/fit/request-rules.ts'
 
 export type RulesOf = (target: string) => readonly ListedRule[]
+
+type Rules = Pick<Provider, 'rules'>
 
 export function createRulesOf(
   providers: readonly Provider[],
   overlay: () => ModelOverlay,
 ): RulesOf {
   const byId = new Map(providers.map((provider) => [provider.id, provider]))
-  return (target) => {
-    const slash = target.indexOf('/')
-    const rows = byId.get(target.slice(0, slash))?.rules
-    return listRules(rows, target.slice(slash + 1), overlay().takesOf(target))
-  }
+  return (target) => listRules(layersOf(target, byId, overlay()))
+}
+
+/** The layers of the models that the target is like, and its own. */
+export function layersOf(
+  target: string,
+  providers: ReadonlyMap<string, Rules>,
+  overlay: ModelOverlay,
+): readonly RulesLayer[] {
+  return overlay.takesOf(target).map(({ target: each, takes: overrides }) => {
+    const slash = each.indexOf('/')
+    const rows = providers.get(each.slice(0, slash))?.rules
+    return { rows, model: each.slice(slash + 1), overrides }
+  })
 }
 
 /** Facts that are not known otherwise are read from the rules. */

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
-import type { ModelOverlay } from '../../core/model-overlay.ts'
+import { type ModelOverlay, NO_OVERLAY } from '../../core/model-overlay.ts'
 import type { DeclaredPrices } from '../../core/owned-model.ts'
 import type { RequestRules } from '../../core/request-rules.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -22,6 +22,7 @@ import {
 import type { Translator } from '../../wire/dialects.ts'
 import { rulesOf } from '../../wire/fit/request-rules.ts'
 import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
+import { layersOf } from '../models/rules-of-target.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
 
@@ -76,6 +77,7 @@ export interface Target extends RelayTarget {
 
 export interface CompilePorts {
   readonly callHeaders: CallHeaders
+  readonly providers: ReadonlyMap<string, ReachableProvider>
   /** The account that owns the platform's accounts at providers. Undefined: no account does. */
   readonly operatorAccount?: AccountId | undefined
   /** The operator's entries for models, which a reload replaces. Undefined: none. */
@@ -101,12 +103,13 @@ export interface FoundEndpoint {
 }
 
 export function toTarget(
-  { callHeaders, operatorAccount, overlay }: CompilePorts,
+  { callHeaders, operatorAccount, providers, overlay }: CompilePorts,
   { caller, dialect, stream }: Question,
   found: FoundEndpoint,
   credential: TargetCredential,
 ): Target {
   const { provider, endpoint, model, name, owned, translator } = found
+  const layers = layersOf(name, providers, overlay?.() ?? NO_OVERLAY)
   return {
     name,
     model,
@@ -128,7 +131,7 @@ export function toTarget(
     streamContentType:
       translator?.form === 'chat' ? translator.upstream.streamContentType : undefined,
     traits: traitsOf(provider, model),
-    rules: rulesOf(provider.rules, model, overlay?.().takesOf(name)),
+    rules: rulesOf([...layers.slice(0, -1), { ...layers.at(-1), rows: provider.rules, model }]),
     takesEffort: takesEffort(found),
     ownedPrices: owned?.prices,
     isGuarded: owned !== undefined,

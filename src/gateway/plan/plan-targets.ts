@@ -48,7 +48,6 @@ export interface Plan {
 export interface PlanPorts extends CompilePorts {
   readonly gates: Pick<GateStore, 'list'>
   readonly credentials: Credentials
-  readonly providers: ReadonlyMap<string, ReachableProvider>
   readonly ownedModels: OwnedModelStore
   readonly order: TargetOrder
 }

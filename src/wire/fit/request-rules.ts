@@ -1,4 +1,7 @@
-/** Finds the rules of a model: those of its provider, changed by the operator's. */
+/**
+ * Finds the rules of a model: those of its provider, changed by the operator's, and those of the
+ * models that it is like.
+ */
 import type { RequestRules, RuleOverrides } from '../../core/request-rules.ts'
 
 /** For the models whose names match. If several rows have a member, the last row counts. */
@@ -13,8 +16,17 @@ export interface RequestRulesRow {
 
 type Rows = readonly RequestRulesRow[] | undefined
 
-export function rulesOf(rows: Rows, model: string, overrides: RuleOverrides = {}): RequestRules {
-  const named = listRules(rows, model, overrides).map(({ name, value }) => [name, value])
+/** The rules of one model by its own name. */
+export interface RulesLayer {
+  /** Of the model's provider. */
+  readonly rows: Rows
+  readonly model: string
+  /** The operator's. */
+  readonly overrides?: RuleOverrides | undefined
+}
+
+export function rulesOf(layers: readonly RulesLayer[]): RequestRules {
+  const named = listRules(layers).map(({ name, value }) => [name, value])
   return Object.fromEntries(named) as RequestRules
 }
 
@@ -25,20 +37,20 @@ export interface ListedRule {
   readonly row: RequestRulesRow | undefined
 }
 
-/** The rules in force. */
-export function listRules(
-  rows: Rows,
-  model: string,
-  overrides: RuleOverrides = {},
-): readonly ListedRule[] {
+/**
+ * The rules in force.
+ * @param layers the model's own last, after those of the models that it is like
+ */
+export function listRules(layers: readonly RulesLayer[]): readonly ListedRule[] {
   const found = new Map<string, ListedRule>()
   const note = (rules: RuleOverrides, row: RequestRulesRow | undefined) => {
     for (const [name, value] of Object.entries(rules) as Entries)
       if (value === null || value === false) found.delete(name)
       else if (value !== undefined) found.set(name, { name, value, row })
   }
-  for (const row of rows ?? []) if (row.models.test(model)) note(row.rules, row)
-  note(overrides, undefined)
+  for (const { rows = [], model } of layers)
+    for (const row of rows) if (row.models.test(model)) note(row.rules, row)
+  for (const { overrides = {} } of layers) note(overrides, undefined)
   return [...found.values()]
 }
 

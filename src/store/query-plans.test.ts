@@ -191,6 +191,14 @@ describe.each(databases)('on $name', (kind) => {
     }
     const works = {
       'one call': () => calls.find(DEFAULT_ACCOUNT, id),
+      'a range, oldest first': async () => {
+        const range = { fromMs: BEGIN_MS, toMs: MIDDLE_MS, keyId: 'key_1' as KeyId }
+        const read = await Array.fromAsync(calls.readRange(DEFAULT_ACCOUNT, range))
+        expect(read.length).toBeGreaterThan(5)
+        // SQLite's range ends at only one of two upper bounds, which may be the later one.
+        for (const { sql: text } of explained.asked)
+          expect(text.match(/"started_at" </g)).toHaveLength(1)
+      },
       'a corrected cost': () =>
         calls.correctCosts(DEFAULT_ACCOUNT, {
           ...{ name: 'a minute', filter: { fromMs: MIDDLE_MS, toMs: MIDDLE_MS + 60_000 } },
@@ -244,6 +252,7 @@ const ASKING = [
   'calls.ts',
   'correct-costs.ts',
   'old-calls.ts',
+  'read-calls.ts',
   'sessions.ts',
   'sum-call-rows.ts',
   'usage-sums.ts',

@@ -8,6 +8,8 @@ import {
   type ExpressionBuilder,
   type Kysely,
   type RawBuilder,
+  type Selectable,
+  type SelectQueryBuilder,
   type SqlBool,
   sql,
 } from 'kysely'
@@ -15,7 +17,13 @@ import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { CALL_COLUMN_NAMES, type CallValues, toRecord, toTableRow } from './call-rows.ts'
+import {
+  CALL_COLUMN_NAMES,
+  type CallTable,
+  type CallValues,
+  toRecord,
+  toTableRow,
+} from './call-rows.ts'
 
 /** Calls examined for one page: about 50 ms of SQLite, in steps. */
 const MAX_ROWS = 100_000
@@ -113,15 +121,7 @@ export async function findCallPage(
       .orderBy('started_at', 'desc')
       .orderBy('id', 'desc')
       .limit(limit)
-    if (isOfFile) return (await query.execute()).map(toRecord)
-    const { rows } = await database
-      .selectFrom(query.as('page'))
-      .select(PAGE_AS_JSON)
-      .executeTakeFirstOrThrow()
-    if (rows === null) return []
-    // The database driver has just blocked the event loop, so the next line yields to other work.
-    await nextTurn()
-    return (JSON.parse(rows) as CallValues[]).map((values) => toRecord(toTableRow(values)))
+    return await readRecords(database, query)
   }
   if (others.length === 0) return { calls: await find(page, undefined) }
 
@@ -152,6 +152,22 @@ export async function findCallPage(
     if (!isOfFile) step *= 2
     await nextTurn()
   }
+}
+
+/** @param query selects all columns, sorted */
+export async function readRecords(
+  database: Kysely<Schema>,
+  query: SelectQueryBuilder<Schema, 'calls', Selectable<CallTable>>,
+): Promise<readonly CallRecord[]> {
+  if (isSqlite(database)) return (await query.execute()).map(toRecord)
+  const { rows } = await database
+    .selectFrom(query.as('page'))
+    .select(PAGE_AS_JSON)
+    .executeTakeFirstOrThrow()
+  if (rows === null) return []
+  // The database driver has just blocked the event loop, so the next line yields to other work.
+  await nextTurn()
+  return (JSON.parse(rows) as CallValues[]).map((values) => toRecord(toTableRow(values)))
 }
 
 function withinTimes(times: {

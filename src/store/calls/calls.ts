@@ -22,6 +22,7 @@ import { sortByAccount, sortById } from './commit-order.ts'
 import { CommitSize } from './commit-size.ts'
 import { type CorrectedRange, correctCosts } from './correct-costs.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
+import { type CallRange, readCalls } from './read-calls.ts'
 
 const ROWS_PER_STATEMENT = 64
 
@@ -136,6 +137,11 @@ export class CallTableStore {
       toMs: Math.min(toMs, span.toMs),
     }
     return await findCallPage(this.#database, accountId, { filter: within, page })
+  }
+
+  /** Oldest first, some at a time. */
+  readRange(accountId: AccountId, range: CallRange): AsyncGenerator<readonly CallRecord[]> {
+    return readCalls(this.#database, accountId, range)
   }
 
   async find(accountId: AccountId, id: string): Promise<CallRecord | undefined> {

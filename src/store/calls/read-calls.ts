@@ -1,0 +1,90 @@
+/** Reads a range of calls, oldest first, in steps between which other work runs. */
+import type { ExpressionBuilder, Kysely } from 'kysely'
+import type { CallRecord } from '../../core/call.ts'
+import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { readRecords } from './call-pages.ts'
+
+/** Calls examined per step: about 2 ms of the event loop. */
+const STEP_OF_SQLITE = 250
+/** A server needs two round trips per step. */
+const STEP_OF_POSTGRES = 1_000
+
+export interface CallRange {
+  readonly fromMs: number
+  /** Exclusive. */
+  readonly toMs: number
+  readonly keyId?: KeyId
+  readonly gateId?: GateId
+}
+
+type Place = Pick<CallRecord, 'startedAt' | 'id'>
+
+export async function* readCalls(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { fromMs, toMs, keyId, gateId }: CallRange,
+): AsyncGenerator<readonly CallRecord[]> {
+  const step = isSqlite(database) ? STEP_OF_SQLITE : STEP_OF_POSTGRES
+  const turns = new LoopTurns()
+  /** One bound in each direction, because SQLite's range ends at only one of several bounds. */
+  const between = (from: Place | undefined, to: Place | undefined) =>
+    database
+      .selectFrom('calls')
+      .where('account_id', '=', accountId)
+      .where('started_at', '>=', from?.startedAt ?? fromMs)
+      .where('started_at', '<=', to?.startedAt ?? toMs - 1)
+      .where((eb) =>
+        eb.and([
+          ...(from === undefined ? [] : [comparePlace(eb, '>=', from)]),
+          ...(to === undefined ? [] : [comparePlace(eb, '<', to)]),
+          ...(keyId === undefined ? [] : [eb('key_id', '=', keyId)]),
+          ...(gateId === undefined ? [] : [eb('gate_id', '=', gateId)]),
+        ]),
+      )
+      .orderBy('started_at')
+      .orderBy('id')
+  for (let from: Place | undefined; ; ) {
+    const to = await findPlace(database, accountId, { from, fromMs, toMs, step })
+    yield await readRecords(database, between(from, to).selectAll())
+    if (to === undefined) return
+    from = to
+    await turns.next()
+  }
+}
+
+/** The first call after a step; undefined at the end of the range. */
+async function findPlace(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  {
+    from,
+    fromMs,
+    toMs,
+    step,
+  }: CallRange & { readonly from: Place | undefined; readonly step: number },
+): Promise<Place | undefined> {
+  const row = await database
+    .selectFrom('calls')
+    .select(['started_at', 'id'])
+    .where('account_id', '=', accountId)
+    .where('started_at', '>=', from?.startedAt ?? fromMs)
+    .where('started_at', '<', toMs)
+    .where((eb) => eb.and(from === undefined ? [] : [comparePlace(eb, '>=', from)]))
+    .orderBy('started_at')
+    .orderBy('id')
+    .offset(step)
+    .limit(1)
+    .executeTakeFirst()
+  return row && { startedAt: row.started_at, id: row.id }
+}
+
+function comparePlace(
+  { eb, refTuple, tuple }: ExpressionBuilder<Schema, 'calls'>,
+  operator: '>=' | '<',
+  { startedAt, id }: Place,
+) {
+  return eb(refTuple('started_at', 'id'), operator, tuple(startedAt, id as CallId))
+}

@@ -35,6 +35,7 @@ import type { StopRegistry } from '../snapshots/stop-registry.ts'
 import type { CallerNameStore } from '../store/calls/caller-names.ts'
 import type { CallTableStore } from '../store/calls/calls.ts'
 import type { AuditLogTableStore } from '../store/changes/audit-log.ts'
+import type { EndUserStore } from '../store/usage/end-users.ts'
 import type { SessionStore } from '../store/usage/sessions.ts'
 import type { UsageStore } from '../store/usage/usage.ts'
 import type { AccountTableStore } from '../store/users/accounts.ts'
@@ -84,7 +85,11 @@ export interface ControlPlaneDependencies {
   /** Asks the provider, for at most a few seconds, whether the key is accepted; never rejects. */
   readonly probeProviderKey: (providerId: string, key: Secret) => Promise<ProviderKeyProbe>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
-  readonly attribution: Pick<AttributionRegistry, 'settingsOf' | 'change'>
+  readonly attribution: Pick<AttributionRegistry, 'settingsOf' | 'change' | 'replaceKey'>
+  readonly endUsers: Pick<
+    EndUserStore,
+    'isStored' | 'findName' | 'readDays' | 'readSessions' | 'erase'
+  >
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<
     MemberTableStore,
@@ -310,6 +315,11 @@ export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user' || actor.member.role !== 'owner')
     throw new GatewayError('forbidden', 'Only the signed-in owner of the account may do this.')
   return actor
+}
+
+/** @throws GatewayError `forbidden` for a signed-in user who is not the owner */
+export function assertOwnerOrKey({ actor }: Pick<ControlPlaneCaller, 'actor'>): void {
+  if (actor.type === 'user') assertOwner(actor)
 }
 
 /**

@@ -229,6 +229,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     budgets,
     webhooks,
     sessions: store.sessions,
+    endUsers: store.endUsers,
     nameHashes: attribution,
     callerNames: store.callerNames,
     plain: await loadPlainRegistries(store.plain, { clock }),

@@ -80,6 +80,9 @@ describe('every route', () => {
     ['PATCH', '/v1/account'],
     ['GET', '/v1/account/attribution'],
     ['PATCH', '/v1/account/attribution'],
+    ['DELETE', '/v1/account/attribution/hash-key'],
+    ['GET', '/v1/account/end-users/person_1'],
+    ['DELETE', '/v1/account/end-users/person_1'],
     ['GET', '/v1/members'],
     ['PATCH', '/v1/members/user_1'],
     ['DELETE', '/v1/members/user_1'],
@@ -152,7 +155,7 @@ describe('every route', () => {
     )
     const listed = routes.map(
       ([method, path]) =>
-        `${method} ${path.replace(/\/(demo|key_1|req_1|slug_1|openai|user_1|inv_1|sess_1|bud_1|wh_1|tag_1)\b/, '/x')}`,
+        `${method} ${path.replace(/\/(demo|key_1|req_1|slug_1|openai|user_1|inv_1|sess_1|bud_1|wh_1|tag_1|person_1)\b/, '/x')}`,
     )
     expect(listed.sort()).toEqual(described.sort())
   })

@@ -77,6 +77,7 @@ const RESOURCES: readonly Resource[] = [
   at('conformance', () => import('./openapi/conformance.ts'), 'bindConformance'),
   at('account', () => import('./users/account.ts'), 'bindAccountName'),
   at('account', () => import('./users/attribution.ts'), 'bindAttribution'),
+  at('account', () => import('./users/end-users.ts'), 'bindEndUsers'),
   at('members', () => import('./users/members.ts'), 'bindMembers'),
   at('invitations', () => import('./users/members.ts'), 'bindInvitations'),
   at('auth session', () => import('./users/sign-in.ts'), 'bindSignIn'),

@@ -41,6 +41,10 @@ export const END_USER = 'end:'
 
 /** Stands for the member in the key's place of a playground call, where the member is hidden. */
 export const PLAYGROUND_KEY = '(playground)'
+/** The user that the calls of erased end users count for. */
+export const ERASED_USER = '(erased)'
+/** A call counts as erased if it began before the erasure or this much later: clocks differ. */
+export const ERASURE_TOLERANCE_MS = 60_000
 
 /** Characters of a user's, session's or agent's name. A longer name counts as absent. */
 export const MOST_NAME_CHARACTERS = 255

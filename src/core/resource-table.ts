@@ -194,10 +194,14 @@ export const RESOURCE_TABLE = {
     },
     follow: { decidesCalls: true },
   },
-  /** The resource's id is the account's. */
+  /** The resource's id is the account's, and for an erasure the hash of the end user. */
   attribution: {
     label: 'Attribution',
-    actions: { update: 'Changed the attribution settings' },
+    actions: {
+      update: 'Changed the attribution settings',
+      erase: 'Erased an end user',
+      'replace-key': 'Erased all end users with a new hash key',
+    },
     follow: { decidesCalls: false },
   },
   user: { label: 'Users', actions: { 'set-password': 'Set a password' } },

@@ -112,6 +112,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     },
     usage: store.usage,
     sessions: store.sessions,
+    endUsers: store.endUsers,
     nameHashes: state.attribution,
     callerNames: store.callerNames,
     operatorAccount: ports.operatorAccount,

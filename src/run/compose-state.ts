@@ -197,6 +197,7 @@ export async function openState({
     const plain = await loadPlainRegistries(store.plain)
     const callerNames = new CallerNames({
       names: store.callerNames,
+      hashKeys: attribution,
       clock,
       onFlushFailure: (error) =>
         log.error({ err: error }, 'names of callers could not be written; they are kept'),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { runsOn } from '../../test/support/property-runs.ts'
-import { DEFAULT_ATTRIBUTION } from '../core/attribution.ts'
+import { DEFAULT_ATTRIBUTION, END_USER } from '../core/attribution.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
@@ -10,6 +10,7 @@ import { operatorOrigin, withOrigin } from '../store/changes/change-origin.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
 import { AttributionRegistry } from './attribution-registry.ts'
+import { CallerNames } from './caller-names.ts'
 import { RecentHashes } from './recent-hashes.ts'
 
 const oldKey = new Secret('1a'.repeat(32))
@@ -104,6 +105,51 @@ describe.each(databases)('attribution settings on $name', (kind) => {
       before: { ...DEFAULT_ATTRIBUTION },
       after: { ...after },
     })
+  })
+
+  test('a new hash key erases end users, whose waiting names are not written', async () => {
+    const [here, there] = [await load(), await load()]
+    const names = [here, there].map(
+      (registry) => new CallerNames({ names: store.callerNames, hashKeys: registry }),
+    )
+    const note = (registry: AttributionRegistry, by: CallerNames | undefined, name: string) => {
+      const hash = registry.hash(DEFAULT_ACCOUNT, 'user', name)
+      by?.note(DEFAULT_ACCOUNT, 'user', `${END_USER}${hash}`, name)
+      return hash
+    }
+    const first = note(here, names[0], 'ann')
+    names[0]?.note(DEFAULT_ACCOUNT, 'tag', 'a1', 'team-a')
+    names[0]?.note(DEFAULT_ACCOUNT, 'user', 'user_ann', undefined)
+    await names[0]?.flush()
+    note(there, names[1], 'bob')
+    await withOrigin(operatorOrigin, () => here.replaceKey(DEFAULT_ACCOUNT))
+    // A node that has not heard of the new key yet.
+    note(there, names[1], 'eve')
+    await names[1]?.flush()
+    expect(await database.run('SELECT name FROM caller_names')).toEqual([{ name: 'team-a' }])
+    await there.follow([{ accountId: DEFAULT_ACCOUNT, id: DEFAULT_ACCOUNT }])
+    const second = note(there, names[1], 'ann')
+    await names[1]?.flush()
+    expect(second).not.toBe(first)
+    expect(second).toBe(here.hash(DEFAULT_ACCOUNT, 'user', 'ann'))
+    expect(await database.run("SELECT hash FROM caller_names WHERE kind = 'user'")).toEqual([
+      { hash: `${END_USER}${second}` },
+    ])
+    const [entry] = await store.auditLog.list(DEFAULT_ACCOUNT, {}, { limit: 1 })
+    expect(entry).toMatchObject({
+      ...{ action: 'attribution.replace-key', resourceId: DEFAULT_ACCOUNT },
+    })
+  })
+
+  test('a rotation of the master key loses no waiting name', async () => {
+    const registry = await load([newKey, oldKey])
+    const names = new CallerNames({ names: store.callerNames, hashKeys: registry })
+    names.note(DEFAULT_ACCOUNT, 'user', `${END_USER}1`, 'ann')
+    const anew = createVault([oldKey, newKey])
+    const rows = await SealedRows.over(store.database)
+    expect(await rows.reseal(anew)).toBe(1)
+    await names.flush()
+    expect(await database.run('SELECT name FROM caller_names')).toEqual([{ name: 'ann' }])
   })
 
   test('a name has another hash in each kind and scope', async () => {

@@ -21,7 +21,7 @@ import { Snapshot, withChanges } from './snapshot.ts'
 export interface AttributionRegistryOptions {
   readonly attribution: Pick<
     AttributionTableStore,
-    'loadAll' | 'findSome' | 'listAccountsWithout' | 'insertMissing' | 'change'
+    'loadAll' | 'findSome' | 'listAccountsWithout' | 'insertMissing' | 'change' | 'replaceKey'
   >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   /** False while encrypting would create a master key that other nodes do not have. */
@@ -111,11 +111,38 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
       const stored = await this.#options.attribution.change(accountId, (previous) =>
         withChanges(previous, changes),
       )
-      if (stored === undefined)
-        throw new GatewayError('unavailable', 'The account has no hash key. Try again soon.')
+      if (stored === undefined) throw noHashKey()
       this.adopt(stored)
       return stored.settings
     })
+  }
+
+  /**
+   * Erases all end users of the account: nobody can compute their hashes again.
+   * @throws GatewayError `unavailable` when the account has no hash key yet
+   */
+  async replaceKey(accountId: AccountId): Promise<void> {
+    await this.ensure(accountId)
+    await this.inTurn(async () => {
+      const { sealedHashKey } = this.#makeKey(accountId)
+      const stored = await this.#options.attribution.replaceKey(accountId, sealedHashKey)
+      if (stored === undefined) throw noHashKey()
+      this.adopt(stored)
+    })
+  }
+
+  /**
+   * @returns whether an encrypted text holds the account's present key, also after a rotation of the
+   * master key
+   */
+  checkOf(accountId: AccountId): (sealedHashKey: string) => boolean {
+    const present = this.held(accountId, accountId)
+    return (sealedHashKey) => {
+      if (present?.hashKey === undefined) return false
+      if (sealedHashKey === present.sealedHashKey) return true
+      const { settings } = present
+      return this.#open({ accountId, sealedHashKey, settings })?.equals(present.hashKey) === true
+    }
   }
 
   protected nameOf({ accountId }: StoredAttribution): NamedThing {
@@ -155,16 +182,18 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     if (accountIds.length === 0) return
     let missing: StoredAttribution[]
     try {
-      missing = accountIds.map((accountId) => {
-        const hashKey = new Secret(randomBytes(HASH_KEY_BYTES).toString('base64'))
-        const sealedHashKey = this.#options.vault.encrypt(hashKey, hashKeyBinding(accountId))
-        return { accountId, sealedHashKey, settings: DEFAULT_ATTRIBUTION }
-      })
+      missing = accountIds.map((accountId) => this.#makeKey(accountId))
     } catch (error) {
       this.#options.onFailure(error, undefined)
       return
     }
     await this.#options.attribution.insertMissing(missing)
+  }
+
+  #makeKey(accountId: AccountId): StoredAttribution {
+    const hashKey = new Secret(randomBytes(HASH_KEY_BYTES).toString('base64'))
+    const sealedHashKey = this.#options.vault.encrypt(hashKey, hashKeyBinding(accountId))
+    return { accountId, sealedHashKey, settings: DEFAULT_ATTRIBUTION }
   }
 
   /** An older node may have created the account. Tried once per account and process. */
@@ -174,4 +203,8 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     if (!this.#options.mayEncrypt()) return
     this.ensure(accountId).catch((error: unknown) => this.#options.onFailure(error, accountId))
   }
+}
+
+function noHashKey(): GatewayError {
+  return new GatewayError('unavailable', 'The account has no hash key. Try again soon.')
 }

@@ -22,6 +22,7 @@ function open(now = DAY_MS + 5) {
         written.push([seenAt, names.map(({ hash }) => hash)])
       },
     },
+    hashKeys: { checkOf: () => () => true },
     clock: { now: () => now },
   })
 }

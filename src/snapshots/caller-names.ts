@@ -1,13 +1,15 @@
 /** Collects the names behind hashes until they are written, in batches (decision 0121). */
 import { SingleFlight } from '../cluster/single-flight.ts'
-import { MOST_TAG_VALUES, type NamedKind } from '../core/attribution.ts'
+import { END_USER, MOST_TAG_VALUES, type NamedKind } from '../core/attribution.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { CallerName, CallerNameStore } from '../store/calls/caller-names.ts'
+import type { CallerName, CallerNameStore, NotedAt } from '../store/calls/caller-names.ts'
+import type { AttributionRegistry } from './attribution-registry.ts'
 import type { FlushOptions } from './unsaved-uses.ts'
 
 export interface CallerNamesOptions extends FlushOptions {
   readonly names: Pick<CallerNameStore, 'write'>
+  readonly hashKeys: Pick<AttributionRegistry, 'checkOf'>
   readonly clock?: Pick<Clock, 'now'>
 }
 
@@ -49,7 +51,12 @@ export class CallerNames {
     if (seen === undefined || this.#seenCount === 0) this.#seen.set(accountId, new Set([hash]))
     else seen.add(hash)
     this.#seenCount += 1
-    this.#waiting.push({ accountId, kind, hash, name })
+    this.#waiting.push({ accountId, kind, hash, name, noted: this.#noteOf(accountId, hash) })
+  }
+
+  #noteOf(accountId: AccountId, hash: string): NotedAt | undefined {
+    if (!hash.startsWith(END_USER)) return undefined
+    return { atMs: this.#clock.now(), isUnder: this.#options.hashKeys.checkOf(accountId) }
   }
 
   takesTagValue(accountId: AccountId, tag: string, value: string): boolean {

@@ -30,6 +30,7 @@ export const TABLES: readonly (keyof Schema)[] = [
   'call_sessions',
   'attribution',
   'caller_names',
+  'erased_users',
   'refused_hours',
   'upkeep',
   'budgets',

@@ -28,6 +28,7 @@ import { StopTableStore } from './resources/stops.ts'
 import { WebhookTableStore } from './resources/webhooks.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { EndUserStore } from './usage/end-users.ts'
 import { SessionStore } from './usage/sessions.ts'
 import { UsageStore } from './usage/usage.ts'
 import { UsageSums } from './usage/usage-sums.ts'
@@ -63,6 +64,7 @@ export interface Store {
   readonly plain: PlainStores
   readonly usage: UsageStore
   readonly sessions: SessionStore
+  readonly endUsers: EndUserStore
   readonly installation: InstallationTableStore
   /**
    * Compatible migrations of later versions in the database. This build ignores their additions.
@@ -147,6 +149,7 @@ export async function openStore(
     plain: openPlainStores(database, caps),
     usage: new UsageStore(database),
     sessions: new SessionStore(database),
+    endUsers: new EndUserStore(database),
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,

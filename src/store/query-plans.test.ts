@@ -18,9 +18,11 @@ import {
 import { LoopTurns } from '../core/loop-turns.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './calls/call-pages.ts'
 import { CallTableStore } from './calls/calls.ts'
+import { operatorOrigin, withOrigin } from './changes/change-origin.ts'
 import { isSqlite } from './database/sql-differences.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { EndUserStore } from './usage/end-users.ts'
 import { SessionStore } from './usage/sessions.ts'
 import type { UsageQuery } from './usage/usage-query.ts'
 import { readUsageRows } from './usage/usage-rows.ts'
@@ -190,6 +192,10 @@ describe.each(databases)('on $name', (kind) => {
       expect(read.length).toBeGreaterThan(0)
     }
     const works = {
+      'an erased user': () =>
+        withOrigin(operatorOrigin, () =>
+          new EndUserStore(database).erase(DEFAULT_ACCOUNT, 'user_22', MIDDLE_MS),
+        ),
       'one call': () => calls.find(DEFAULT_ACCOUNT, id),
       'a range, oldest first': async () => {
         const range = { fromMs: BEGIN_MS, toMs: MIDDLE_MS, keyId: 'key_1' as KeyId }
@@ -251,6 +257,7 @@ const ASKING = [
   'call-row-sums.ts',
   'calls.ts',
   'correct-costs.ts',
+  'end-users.ts',
   'old-calls.ts',
   'read-calls.ts',
   'sessions.ts',

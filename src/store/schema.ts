@@ -36,6 +36,7 @@ export interface Schema extends UserSchema {
   readonly call_sessions: CallSessionTable
   readonly attribution: AttributionTable
   readonly caller_names: CallerNameTable
+  readonly erased_users: ErasedUserTable
   readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
   readonly price_entries: PriceEntryTable
@@ -268,6 +269,17 @@ export interface CallerNameTable {
   name: string
   /** A day's precision, in milliseconds since the Unix epoch. */
   last_seen_at: number
+}
+
+/** An end user whose calls and sums count for `(erased)`. */
+export interface ErasedUserTable {
+  /** `end:` and a hash. */
+  user_id: string
+  account_id: AccountId
+  /** Milliseconds since the Unix epoch. */
+  erased_at: number
+  /** Null until all stored calls, sums and sessions are moved. */
+  finished_at: number | null
 }
 
 /** A key's calls to a gate that were refused for one reason, in an hour. */

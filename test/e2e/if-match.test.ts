@@ -86,7 +86,7 @@ function describeStore(start: () => Promise<readonly [Gatehouse, ...Gatehouse[]]
     const checked: string[] = []
     for (const operation of operations) {
       const route = auditedRoutes[operation.operationId]
-      if (route === undefined || operation.method === 'post') continue
+      if (route === undefined || operation.method === 'post' || route.hasNoVersion) continue
       expect(operation.parameters?.map(({ name }) => name)).toContain('if-match')
       expect(operation.responses).toHaveProperty('412')
       await refuseStale(operation, route)

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import {
   exampleBodies,
   exampleQueries,
@@ -54,6 +55,14 @@ beforeAll(async () => {
   operations = (await readOperations(server.url)).filter(({ id }) => !OTHER_OPERATIONS.includes(id))
   alice = await fillTenant(server.url, 'alice', { authorization: `Bearer ${server.key}` })
   bob = await fillTenant(server.url, 'bob', {})
+  // A name is written some seconds after its call.
+  for (const { browser } of [alice, bob])
+    await pollUntil('the name of the end user', async () => {
+      const { name } = (await browser.json('/v1/account/end-users/person-of-many', 200)) as {
+        name: string | null
+      }
+      return name ?? undefined
+    })
 })
 afterAll(() => server.remove())
 
@@ -100,12 +109,8 @@ function ownIdOf(tenant: Tenant, operation: Operation): string {
   return id
 }
 
-/**
- * A model of a provider is the same for every account, and belongs to none. No call here belongs to
- * a session; `src/admin/calls/callers.test.ts` asks for the session of another account.
- */
+/** A model of a provider is the same for every account, and belongs to none. */
 const OTHER_OPERATIONS: readonly string[] = [
-  'getUsageSession',
   'getProviderModel',
   'setModelPrice',
   'deleteModelPrice',

@@ -4,6 +4,7 @@
  * is to run, so a new route is tested as soon as it is there.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { controlPlaneCall } from '../support/control-plane.ts'
 import {
   DocumentSchemas,
   findGaps,
@@ -30,6 +31,10 @@ setDefaultTimeout(180_000)
 const gatehouse: Gatehouse = await startGatehouse({
   sandbox: true,
   environment: { GATEHOUSE_OPERATOR_API: 'on' },
+})
+// The examples name the user of a call.
+await controlPlaneCall(gatehouse, 'PATCH', '/v1/account/attribution', {
+  ...{ endUsers: true, peopleFigures: 'administrators' },
 })
 const document = (await (await fetch(`${gatehouse.url}/openapi.json`)).json()) as OpenApiDocument
 const operations = orderOperations(document)

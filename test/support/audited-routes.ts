@@ -4,7 +4,13 @@
  */
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { Browser } from './browser.ts'
-import { type ControlPlane, controlPlaneCall, createGate, createKey } from './control-plane.ts'
+import {
+  type ControlPlane,
+  controlPlaneCall,
+  createGate,
+  createKey,
+  waitForLogRow,
+} from './control-plane.ts'
 import { exampleBodies } from './route-examples.ts'
 
 export interface Scene {
@@ -21,6 +27,8 @@ export interface AuditedRoute {
   readonly body?: (gateId: string, scene: Scene) => object | Promise<object>
   readonly idOf?: (answer: Readonly<Record<string, unknown>>, idInPath: string) => string
   readonly leave?: (scene: Scene) => void | Promise<void>
+  /** The changed thing has no version, so `if-match` cannot name one. */
+  readonly hasNoVersion?: true
 }
 
 const password = 'correct horse battery staple'
@@ -76,6 +84,12 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   reload: { action: 'configuration.reload', idOf: ({ id }) => String(id) },
   updateAccount: { action: 'account.update', idOf: ({ id }) => String(id) },
   updateAttribution: { action: 'attribution.update', idOf: () => DEFAULT_ACCOUNT },
+  replaceHashKey: { action: 'attribution.replace-key', idOf: () => DEFAULT_ACCOUNT },
+  eraseEndUser: {
+    ...{ action: 'attribution.erase', prepare: makeEndUser, hasNoVersion: true },
+    // The entry has the hash in place of the name.
+    idOf: ({ user }) => String(user),
+  },
   updateMember: {
     action: 'member.update',
     by: 'owner',
@@ -234,4 +248,20 @@ async function stop(server: ControlPlane, things: string, id: string): Promise<s
 async function makeToken(server: ControlPlane): Promise<string> {
   const response = await controlPlaneCall(server, 'POST', '/v1/access-tokens', { name: 'audited' })
   return ((await response.json()) as { id: string }).id
+}
+
+async function makeEndUser({ server, gateId }: Scene): Promise<string> {
+  await controlPlaneCall(server, 'PATCH', '/v1/account/attribution', { endUsers: true })
+  const call = await fetch(`${server.url}/v1/responses`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${server.key}`,
+      'content-type': 'application/json',
+      'x-gatehouse-user': 'customer-4711',
+    },
+    body: JSON.stringify({ model: gateId, input: 'x' }),
+  })
+  await call.body?.cancel()
+  await waitForLogRow(server, call.headers.get('x-request-id') ?? '')
+  return 'customer-4711'
 }

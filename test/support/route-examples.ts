@@ -3,7 +3,7 @@
  * to create a resource for each path. A missing entry fails those tests.
  */
 import { Browser } from './browser.ts'
-import { controlPlaneCall, createGate, waitForLogRow } from './control-plane.ts'
+import { createGate, waitForLogRow } from './control-plane.ts'
 
 /** An account as seen from outside: its key, its owner's browser, and one resource of each kind. */
 export interface Tenant {
@@ -90,6 +90,7 @@ export const exampleQueries: Readonly<Record<string, string>> = {
 export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> =
   new Map([
     ['/v1/provider-keys/{provider}', { taken: 'openai', free: 'mistral' }],
+    ['/v1/account/end-users/{name}', { taken: 'person-of-many', free: 'person-of-nobody' }],
     ['/v1/owned-models/{slug}', { taken: 'model-of-many', free: 'model-of-nobody' }],
     ['/v1/owned-models/{slug}/credential', { taken: 'model-of-many', free: 'model-of-nobody' }],
     ['/v1/owned-models/{slug}/probe', { taken: 'model-of-many', free: 'model-of-nobody' }],
@@ -138,13 +139,23 @@ export async function fillTenant(
     method: 'POST',
     body: { ...ownedModel('model-of-many'), displayName: `${name} model` },
   })
-  const call = await controlPlaneCall(server, 'POST', '/v1/responses', {
-    model: gateId,
-    input: 'x',
+  await browser.json('/v1/account/attribution', 200, {
+    method: 'PATCH',
+    body: { endUsers: true, peopleFigures: 'administrators' },
+  })
+  const call = await fetch(`${url}/v1/responses`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'x-gatehouse-user': 'person-of-many',
+      'x-gatehouse-session': `${name}-conversation`,
+    },
+    body: JSON.stringify({ model: gateId, input: 'x' }),
   })
   const callId = call.headers.get('x-request-id') ?? ''
   await call.body?.cancel()
-  await waitForLogRow(server, callId)
+  const { session: sessionId } = (await waitForLogRow(server, callId)) as { session?: string }
   const invitation = (await browser.json('/v1/invitations', 201, {
     method: 'POST',
     body: { email: `${name}-guest@example.test` },
@@ -171,6 +182,7 @@ export async function fillTenant(
     ['/v1/access-tokens/{id}/rotate', tokenId],
     ['/v1/access-tokens/{id}/stop', tokenId],
     ['/v1/logs/{id}', callId],
+    ['/v1/usage/sessions/{id}', sessionId ?? ''],
     ['/v1/budgets/{id}', budgetId],
     ['/v1/webhooks/{id}', webhookId],
     ['/v1/webhooks/{id}/test', webhookId],

@@ -22,6 +22,7 @@ export async function runExample(
     method: operation.method,
     redirect: 'manual',
     headers: {
+      ...toExampleHeaders(operation),
       ...toCredential(server, operation, journey),
       ...toOwnPagesHeaders(server),
       ...toContentType(body),
@@ -58,6 +59,16 @@ function toAddress(operation: Operation, journey: Journey): string {
     if (parameter.in === 'query') query.set(parameter.name, String(value))
   }
   return query.size === 0 ? path : `${path}?${query}`
+}
+
+function toExampleHeaders({ parameters }: Operation): Record<string, string> {
+  const headers = parameters.filter((parameter) => parameter.in === 'header')
+  return Object.fromEntries(
+    headers.flatMap((parameter) => {
+      const value = exampleOf(parameter)
+      return value === undefined ? [] : [[parameter.name, String(value)]]
+    }),
+  )
 }
 
 function findValue({ sources }: Operation, name: string, { answers }: Journey): string | undefined {

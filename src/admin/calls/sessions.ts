@@ -78,7 +78,7 @@ export function bindUsageSessions(
     const { next } = found
     return c.json(
       {
-        data: seen.map((session) => toBody(session, names)),
+        data: seen.map((session) => toSessionBody(session, names)),
         nextCursor: next === undefined ? null : encodeCursor({ at: next.value, id: next.id }),
       },
       200,
@@ -106,7 +106,7 @@ export function bindUsageSessions(
     await names.findOfCalls(seenCalls)
     return c.json(
       {
-        ...toBody(seen, names),
+        ...toSessionBody(seen, names),
         agents: agents.map(toAgentBody),
         data: seenCalls.map((call) => toLogBody(call, names.ofCall(call))),
         nextCursor: page.nextCursor,
@@ -121,7 +121,7 @@ async function findNames(names: CallerNames, sessions: readonly SessionRow[]): P
   await names.findUsers(sessions.flatMap(({ user_id }) => user_id ?? []))
 }
 
-function toBody(session: SessionRow, names: CallerNames): SessionBody {
+export function toSessionBody(session: SessionRow, names: CallerNames): SessionBody {
   const { user_id } = session
   return {
     id: session.session_id,

@@ -33,11 +33,12 @@ const STRICT_PARAMETER = {
 }
 
 const CALLER_PARAMETERS = [
-  ['x-gatehouse-user', 'The user of your application, at most 255 characters.'],
-  ['x-gatehouse-session', 'The session of the call, at most 255 characters.'],
+  ['x-gatehouse-user', 'The user of your application, at most 255 characters.', 'customer-4711'],
+  ['x-gatehouse-session', 'The session of the call, at most 255 characters.', 'conversation-9'],
   ['x-gatehouse-tags', 'Tags of the account as `name` or `name:value`, separated by commas.'],
-].map(([name = '', description = '']) => ({
+].map(([name = '', description = '', example]) => ({
   ...{ name, in: 'header' as const, required: false, description },
+  ...(example === undefined ? {} : { example }),
   schema: { type: 'string' as const },
 }))
 

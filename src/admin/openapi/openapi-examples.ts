@@ -147,8 +147,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     after: { operationId: 'createResponse', parameters: { id: '$response.header.x-request-id' } },
   },
   exportUsage: { parameters: { format: 'focus' } },
-  // No call of the examples belongs to a session.
-  getUsageSession: { parameters: { id: '3fa9c81d00b7e642' }, expects: 404 },
+  getUsageSession: {
+    parameters: { id: '3fa9c81d00b7e642' },
+    after: { operationId: 'getLog', parameters: { id: '$response.body#/session' } },
+  },
   exportLogs: { parameters: { format: 'ndjson' } },
   verifyCosts: {
     bodies: { 'Look only': {}, 'And put them right': { from: '2026-11-01T00:00:00Z', fix: true } },
@@ -163,6 +165,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
 
   updateAccount: { bodies: { 'Another name': { name: 'Example Ltd' } } },
+  exportEndUser: {
+    parameters: { name: 'customer-4711' },
+    after: { operationId: 'getLog', parameters: { name: '$response.body#/user' } },
+  },
+  eraseEndUser: {
+    parameters: { name: 'customer-4711' },
+    after: { operationId: 'getLog', parameters: { name: '$response.body#/user' } },
+  },
   updateAttribution: { bodies: { 'Record end users': { endUsers: true } } },
   updateMember: {
     parameters: { id: MEMBER },

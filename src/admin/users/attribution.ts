@@ -5,6 +5,7 @@ import { noQuery } from '../../contract/lists.ts'
 import type { PeopleFigures } from '../../core/attribution.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
+  assertOwnerOrKey,
   type ControlPlaneApp,
   type ControlPlaneCaller,
   type ControlPlaneDependencies,
@@ -47,6 +48,23 @@ const updateRoute = createRoute({
   [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
+const replaceKeyRoute = createRoute({
+  method: 'delete',
+  path: `${path}/hash-key`,
+  operationId: 'replaceHashKey',
+  summary: 'Erase all end users with a new hash key',
+  description:
+    'Replaces the key under which names are hashed, and deletes the names of all end users. Their ' +
+    'recorded calls and sums stay under hashes that nobody can connect with a name again. Users, ' +
+    'sessions and tags of new calls have new hashes, so none of them is continued; members have ' +
+    'ids instead of hashes, and are continued. Names of tags stay beside their old hashes. Only ' +
+    'the owner and API keys may do this. It cannot be undone.',
+  tags,
+  request: { query: noQuery },
+  responses: { 204: { description: 'All end users are erased.' }, ...errorAnswers(403, 503) },
+  [ROUTE_DESCRIPTION]: { takesVersion: true },
+})
+
 export function bindAttribution(
   app: ControlPlaneApp,
   { attribution, members }: Pick<ControlPlaneDependencies, 'attribution' | 'members'>,
@@ -69,6 +87,17 @@ export function bindAttribution(
     })
     return c.json(body, 200, tagged('attribution', body))
   })
+
+  app.openapi(replaceKeyRoute, async (c) => {
+    const caller = callerOf(c.env)
+    assertOwnerOrKey(caller)
+    const { accountId } = caller
+    await ifMatched(c.env, { word: 'attribution', id: accountId }, () =>
+      attribution.replaceKey(accountId),
+    )
+    return c.body(null, 204)
+  })
+
   /** @throws GatewayError `forbidden` */
   async function assertMayChange(
     { accountId, actor }: ControlPlaneCaller,

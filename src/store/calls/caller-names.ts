@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { MOST_STORED_NAMES, NAMED_KINDS, type NamedKind } from '../../core/attribution.ts'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
+import { Erasures, holdEndUsers } from '../usage/erased-users.ts'
 
 export interface CallerName {
   readonly accountId: AccountId
@@ -11,6 +12,14 @@ export interface CallerName {
   readonly hash: string
   /** Undefined: the name of the member whose id the hash is. */
   readonly name: string | undefined
+  /** Of an end user. The name is not written when the user or the hash key is erased since. */
+  readonly noted?: NotedAt | undefined
+}
+
+export interface NotedAt {
+  readonly atMs: number
+  /** Whether this encrypted key is the one that made the hash. */
+  readonly isUnder: (sealedHashKey: string) => boolean
 }
 
 const ROWS_PER_STATEMENT = 200
@@ -67,13 +76,15 @@ export class CallerNameStore {
 
   async #writeSome(
     transaction: Transaction<Schema>,
-    names: readonly NamedCaller[],
+    given: readonly NamedCaller[],
     {
       accountId,
       kind,
       seenAt,
     }: { readonly accountId: AccountId; readonly kind: NamedKind; readonly seenAt: number },
   ): Promise<void> {
+    const names = await this.#withoutErased(transaction, accountId, given)
+    if (names.length === 0) return
     const known = await transaction
       .selectFrom('caller_names')
       .select('hash')
@@ -103,6 +114,31 @@ export class CallerNameStore {
         })),
       )
       .execute()
+  }
+
+  async #withoutErased(
+    transaction: Transaction<Schema>,
+    accountId: AccountId,
+    names: readonly NamedCaller[],
+  ): Promise<readonly NamedCaller[]> {
+    const ofEndUsers = names.filter(({ noted }) => noted !== undefined)
+    if (ofEndUsers.length === 0) return names
+    await holdEndUsers(transaction, [accountId])
+    const row = await transaction
+      .selectFrom('attribution')
+      .select('sealed_hash_key')
+      .where('account_id', '=', accountId)
+      .executeTakeFirst()
+    if (row === undefined) return names.filter(({ noted }) => noted === undefined)
+    const erasures = await Erasures.find(
+      transaction,
+      ofEndUsers.map(({ hash }) => hash),
+    )
+    return names.filter(
+      ({ hash, noted }) =>
+        noted === undefined ||
+        (noted.isUnder(row.sealed_hash_key) && !erasures.includes(accountId, hash, noted.atMs)),
+    )
   }
 
   async #room(

@@ -1,7 +1,7 @@
 /** Stores calls in bulk and reads them for the log pages. The hot path never reads calls. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
 import { BatchPart, type CallBatch, CallList } from '../../core/call-batch.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
@@ -12,6 +12,7 @@ import { isDuplicate, isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { CallerSums } from '../usage/caller-sums.ts'
 import { addCallers } from '../usage/caller-writer.ts'
+import { EndUsersOfCommit, ErasedCallsError } from '../usage/erased-users.ts'
 import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
 import { findSessionSpan } from '../usage/session-span.ts'
 import { CallSums } from '../usage/sum-calls.ts'
@@ -63,13 +64,28 @@ export class CallTableStore {
       const ofCommit = places.slice(start, start + this.#commitRows())
       const sorted = isSqlite(this.#database) ? ofCommit : await sortById(batch, ofCommit, between)
       const some = new BatchPart(batch, sorted)
-      // Assumes that all calls are new, and checks for duplicates only if the insert fails:
-      // checking always costs SQLite as much as an index, and Postgres a quarter of the insert.
-      const sums =
-        (await this.#insertNew(some, between)) ?? (await this.#insertMissing(some, between))
+      const sums = await this.#insertSome(some, between)
       start += some.length
       await relieveLog(this.#database, some.length + sums)
       await between()
+    }
+  }
+
+  async #insertSome(records: Items<CallRecord>, between: () => Promise<unknown>): Promise<number> {
+    try {
+      // Assumes that all calls are new, and checks for duplicates only if the insert fails:
+      // checking always costs SQLite as much as an index, and Postgres a quarter of the insert.
+      return (
+        (await this.#insertNew(records, between)) ?? (await this.#insertMissing(records, between))
+      )
+    } catch (error) {
+      if (!(error instanceof ErasedCallsError)) throw error
+      const { erasures } = error
+      const replaced: Items<CallRecord> = {
+        length: records.length,
+        slice: (start, end) => records.slice(start, end).map((call) => erasures.apply(call)),
+      }
+      return await this.#insertSome(replaced, between)
     }
   }
 
@@ -185,14 +201,18 @@ class BatchSums {
   readonly #used = new CallSums()
   readonly #refused = new RefusedSums()
   readonly #callers = new CallerSums()
+  readonly #endUsers = new EndUsersOfCommit()
 
   add(calls: readonly CallRecord[]): void {
     this.#used.add(calls)
     this.#refused.add(calls)
     this.#callers.add(calls)
+    this.#endUsers.add(calls)
   }
 
-  async write(transaction: Kysely<Schema>, between: () => Promise<unknown>): Promise<number> {
+  /** @throws ErasedCallsError */
+  async write(transaction: Transaction<Schema>, between: () => Promise<unknown>): Promise<number> {
+    await this.#endUsers.assertNoneErased(transaction)
     const refused = this.#refused.toRows()
     const written = await addUsage(transaction, this.#used.toRows(), between)
     await addRefused(transaction, refused, between)

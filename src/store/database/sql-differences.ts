@@ -65,3 +65,15 @@ export async function takeTurn<Tables>(
   // Two names with the same hash wait for each other, which is harmless.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${what}, 0))`.execute(transaction)
 }
+
+/** Waits for `takeTurn` of these names and makes it wait, until the transaction ends. */
+export async function shareTurns<Tables>(
+  transaction: Transaction<Tables>,
+  names: readonly string[],
+): Promise<void> {
+  if (isSqlite(transaction)) return
+  await sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(name, 0))
+    FROM jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) AS given (name)`.execute(
+    transaction,
+  )
+}

@@ -37,6 +37,7 @@ const LATER_TABLES = [
   'call_sessions',
   'attribution',
   'caller_names',
+  'erased_users',
 ] as const
 
 export async function makeEarlier(

@@ -9,6 +9,7 @@ import { budgetRules } from './budget-rules-migration.ts'
 import { budgetScopes } from './budget-scopes-migration.ts'
 import { callerIndexes } from './caller-indexes-migration.ts'
 import { callers } from './callers-migration.ts'
+import { erasedUsers } from './erased-users-migration.ts'
 import { estimatedUsage } from './estimated-usage-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
@@ -65,6 +66,7 @@ export const migrations: Steps = {
   '0012_attribution': attribution,
   '0013_token_ends': tokenEnds,
   '0014_budget_rules': budgetRules,
+  '0015_erased_users': erasedUsers,
   '0016_caller_indexes': callerIndexes,
   '0018_people_figures': peopleFigures,
   '0019_session_index': sessionIndex,

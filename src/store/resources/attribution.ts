@@ -1,11 +1,13 @@
 /** The accounts' settings of attribution in the database. Rows hold encrypted hash keys. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely, Selectable } from 'kysely'
-import type { AttributionSettings } from '../../core/attribution.ts'
+import { type AttributionSettings, END_USER } from '../../core/attribution.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import type { AttributionTable, Schema } from '../schema.ts'
+import { takeTurnAtEndUsers } from '../usage/erased-users.ts'
 
 export interface StoredAttribution {
   readonly accountId: AccountId
@@ -83,6 +85,52 @@ export class AttributionTableStore {
         after: { ...after.settings },
       })
       return after
+    })
+  }
+
+  /**
+   * Replaces the account's hash key and deletes the names of end users, whose hashes cannot be
+   * computed again.
+   * @returns undefined when the account has no row
+   */
+  async replaceKey(
+    accountId: AccountId,
+    sealedHashKey: string,
+  ): Promise<StoredAttribution | undefined> {
+    return await changeAccount(this.#database, accountId, async (transaction) => {
+      // Names under the old key are written before this transaction, or never.
+      await takeTurnAtEndUsers(transaction, accountId)
+      const row = await transaction
+        .updateTable('attribution')
+        .set({ sealed_hash_key: sealedHashKey, updated_at: Date.now() })
+        .where('account_id', '=', accountId)
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return undefined
+      const ofEndUsers = transaction
+        .selectFrom('caller_names')
+        .select('hash')
+        .where('account_id', '=', accountId)
+        .where('kind', '=', 'user')
+        .where('hash', 'like', `${END_USER}%`)
+        .limit(ROWS_PER_STATEMENT)
+      for (let deleted = ROWS_PER_STATEMENT; deleted === ROWS_PER_STATEMENT; ) {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('caller_names')
+          .where('account_id', '=', accountId)
+          .where('kind', '=', 'user')
+          .where('hash', 'in', ofEndUsers)
+          .executeTakeFirst()
+        deleted = Number(numDeletedRows)
+        await nextTurn()
+      }
+      const stored = toStored(row)
+      await recordChange(transaction, {
+        ...{ accountId, action: 'attribution.replace-key', resourceId: accountId },
+        before: { ...stored.settings },
+        after: { ...stored.settings },
+      })
+      return stored
     })
   }
 }

@@ -5,19 +5,26 @@ import type { Kysely } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { runsOn } from '../../../test/support/property-runs.ts'
 import type { CallRecord } from '../../core/call.ts'
-import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
+import { type AccountId, type CallId, DEFAULT_ACCOUNT, type KeyId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { toRecord } from '../calls/call-rows.ts'
 import { CallTableStore } from '../calls/calls.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { CounterColumns, Schema } from '../schema.ts'
 import { ANY_TAG } from './caller-sums.ts'
+import { EndUsersOfTest, type UserAtTime } from './end-users.fixture.ts'
 import { addCall } from './sum-calls.ts'
 import { COUNTERS, DAY_MS } from './usage-columns.ts'
 
+const TABLES = [
+  ...['calls', 'usage_days', 'usage_hours', 'refused_hours', 'user_days', 'tag_days'],
+  ...['call_sessions', 'attribution', 'caller_names', 'erased_users'],
+] as const
 const NOON = Date.parse('2026-11-01T12:00:00Z')
 const HOUR = 3_600_000
 const ACCOUNTS = ['acct_default', 'acct_other'] as AccountId[]
+
+const END_USERS = ['end:0123456789abcdef', 'end:fedcba9876543210'] as const
 
 const pick = <Value>(...values: Value[]) => fc.constantFrom(...values)
 
@@ -26,7 +33,7 @@ const anyCall = fc
     number: fc.nat({ max: 40 }),
     account: pick(...ACCOUNTS),
     hour: fc.integer({ min: -30, max: 30 }),
-    user: pick(undefined, 'user_1', 'user_2', 'end:0123456789abcdef', '(erased)'),
+    user: pick(undefined, 'user_1', 'user_2', ...END_USERS, '(erased)'),
     session: pick(undefined, 'aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb'),
     tags: pick(undefined, 't1', 't2', 't1 t2', 't2 t1 t3', 't1 t1'),
     outcome: pick('succeeded' as const, 'failed' as const, 'cancelled' as const),
@@ -64,9 +71,22 @@ const anyCall = fc
 type Event =
   | { readonly type: 'ship'; readonly calls: readonly CallRecord[] }
   | { readonly type: 'correct'; readonly calls: readonly CallRecord[]; readonly nanoUsd: number }
+  | ({ readonly type: 'erase' | 'note' } & UserAtTime)
+  | { readonly type: 'replace key'; readonly account: AccountId }
+  | { readonly type: 'write names' }
+
+const ofUser = {
+  user: pick(...END_USERS),
+  account: pick(...ACCOUNTS),
+  atMs: fc.integer({ min: -30, max: 30 }).map((hour) => NOON + hour * HOUR),
+}
 
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ type: pick('ship' as const), calls: someCalls(12) }) },
+  { weight: 4, arbitrary: fc.record({ type: pick('ship' as const), calls: someCalls(12) }) },
+  { weight: 2, arbitrary: fc.record({ type: pick('erase' as const), ...ofUser }) },
+  { weight: 2, arbitrary: fc.record({ type: pick('note' as const), ...ofUser }) },
+  { weight: 2, arbitrary: fc.record({ type: pick('write names' as const) }) },
+  fc.record({ type: pick('replace key' as const), account: pick(...ACCOUNTS) }),
   fc.record({
     type: pick('correct' as const),
     calls: someCalls(5),
@@ -92,7 +112,7 @@ describe.each(databases)('on $name', (kind) => {
     await created.remove()
   })
 
-  test('the sums equal the calls after duplicates and corrections', async () => {
+  test('the sums equal the calls after duplicates, corrections and erasures', async () => {
     const example: Event[] = [
       {
         type: 'ship',
@@ -100,22 +120,52 @@ describe.each(databases)('on $name', (kind) => {
       },
       { type: 'ship', calls: [exampleCall(2, 't2'), exampleCall(3, undefined)] },
       { type: 'correct', calls: [exampleCall(1, undefined)], nanoUsd: 77 },
+      { type: 'note', user: END_USERS[0], account: DEFAULT_ACCOUNT, atMs: NOON + 1 * HOUR },
+      { type: 'ship', calls: [exampleCall(4, 't1', END_USERS[0])] },
+      { type: 'write names' },
+      { type: 'note', user: END_USERS[0], account: DEFAULT_ACCOUNT, atMs: NOON + 2 * HOUR },
+      { type: 'erase', user: END_USERS[0], account: DEFAULT_ACCOUNT, atMs: NOON + 5 * HOUR },
+      {
+        type: 'ship',
+        calls: [exampleCall(5, 't1', END_USERS[0]), exampleCall(6, 't1', END_USERS[0])],
+      },
+      { type: 'write names' },
+      { type: 'note', user: END_USERS[1], account: DEFAULT_ACCOUNT, atMs: NOON + 6 * HOUR },
+      { type: 'replace key', account: DEFAULT_ACCOUNT },
+      { type: 'write names' },
     ]
     await fc.assert(
       fc.asyncProperty(fc.array(anyEvent, { maxLength: 8 }), async (history) => {
-        for (const table of ['calls', 'usage_days', 'usage_hours', 'refused_hours'] as const)
-          await database.deleteFrom(table).execute()
-        for (const table of ['user_days', 'tag_days', 'call_sessions'] as const)
-          await database.deleteFrom(table).execute()
+        for (const table of TABLES) await database.deleteFrom(table).execute()
         const calls = new CallTableStore(database)
-        for (const event of history)
-          if (event.type === 'ship') await calls.insertMany(event.calls)
-          else await correct(calls, event)
+        const users = new EndUsersOfTest(database)
+        await users.addAccounts(ACCOUNTS)
+        for (const event of history) await apply(event, calls, users)
         expect(await readStored()).toEqual(await sumRows())
+        expect(await users.storedNames()).toEqual(users.expectedNames())
+        const rows = await database.selectFrom('calls').selectAll().execute()
+        expect(rows.map(toRecord).filter((call) => users.mustBeErased(call))).toEqual([])
       }),
       runsOn(kind, { numRuns: 300, numShortRuns: 40, example: [example] }),
     )
   })
+
+  async function apply(event: Event, calls: CallTableStore, users: EndUsersOfTest): Promise<void> {
+    switch (event.type) {
+      case 'ship':
+        return await calls.insertMany(event.calls)
+      case 'correct':
+        return await correct(calls, event)
+      case 'erase':
+        return await users.erase(event)
+      case 'note':
+        return users.note(event)
+      case 'replace key':
+        return await users.replaceKey(event.account)
+      case 'write names':
+        return await users.writeNames()
+    }
+  }
 
   async function correct(calls: CallTableStore, event: Event & { type: 'correct' }) {
     const ids = new Set(event.calls.map(({ id }) => id))
@@ -168,11 +218,11 @@ describe.each(databases)('on $name', (kind) => {
   }
 })
 
-function exampleCall(number: number, tags: string | undefined): CallRecord {
+function exampleCall(number: number, tags: string | undefined, user = 'user_1'): CallRecord {
   return createCallRecord({
     id: `req_${number}` as CallId,
     startedAt: NOON + number * HOUR,
-    user: 'user_1',
+    user,
     session: 'aaaaaaaaaaaaaaaa',
     ...(tags !== undefined && { tags }),
   })

@@ -1,0 +1,113 @@
+/**
+ * The end users who were erased, so that no call or name that a node still held counts for them
+ * (decision 0121).
+ */
+import type { Kysely, Transaction } from 'kysely'
+import { END_USER, ERASED_USER, ERASURE_TOLERANCE_MS } from '../../core/attribution.ts'
+import type { CallRecord } from '../../core/call.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { shareTurns, takeTurn } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+
+const USERS_PER_QUERY = 500
+
+export function isEndUser(user: string | null | undefined): user is string {
+  return user?.startsWith(END_USER) === true
+}
+
+/** Waits until no transaction writes calls or names of the account's end users. */
+export async function takeTurnAtEndUsers(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+): Promise<void> {
+  await takeTurn(transaction, turnOf(accountId))
+}
+
+/** Until the transaction ends, no end user of these accounts is erased. */
+export async function holdEndUsers(
+  transaction: Transaction<Schema>,
+  accountIds: Iterable<AccountId>,
+): Promise<void> {
+  await shareTurns(transaction, Array.from(accountIds, turnOf))
+}
+
+function turnOf(accountId: AccountId): string {
+  return `end users of ${accountId}`
+}
+
+type UserAt = readonly [accountId: AccountId, userId: string, atMs: number]
+
+export class Erasures {
+  readonly #times = new Map<string, number>()
+
+  static async find(database: Kysely<Schema>, userIds: readonly string[]): Promise<Erasures> {
+    const erasures = new Erasures()
+    for (let at = 0; at < userIds.length; at += USERS_PER_QUERY) {
+      const rows = await database
+        .selectFrom('erased_users')
+        .select(['account_id', 'user_id', 'erased_at'])
+        .where('user_id', 'in', userIds.slice(at, at + USERS_PER_QUERY))
+        .execute()
+      for (const row of rows)
+        erasures.#times.set(toPlace(row.account_id, row.user_id), Number(row.erased_at))
+    }
+    return erasures
+  }
+
+  includes(...[accountId, userId, atMs]: UserAt): boolean {
+    const erasedAt = this.#times.get(toPlace(accountId, userId))
+    return erasedAt !== undefined && atMs <= erasedAt + ERASURE_TOLERANCE_MS
+  }
+
+  apply(call: CallRecord): CallRecord {
+    const { accountId, user, startedAt } = call
+    if (user === undefined || !this.includes(accountId, user, startedAt)) return call
+    return { ...call, user: ERASED_USER }
+  }
+}
+
+/** Rolls back a commit that contains calls of erased users. */
+export class ErasedCallsError extends Error {
+  override readonly name = 'ErasedCallsError'
+  readonly erasures: Erasures
+
+  constructor(erasures: Erasures) {
+    super('The commit contains calls of erased end users.')
+    this.erasures = erasures
+  }
+}
+
+/** The end users of the calls in a commit. */
+export class EndUsersOfCommit {
+  readonly #earliest = new Map<string, UserAt>()
+
+  add(calls: readonly CallRecord[]): void {
+    for (const { accountId, user, startedAt } of calls) {
+      if (!isEndUser(user)) continue
+      const place = toPlace(accountId, user)
+      const known = this.#earliest.get(place)
+      if (known === undefined || startedAt < known[2])
+        this.#earliest.set(place, [accountId, user, startedAt])
+    }
+  }
+
+  /**
+   * Call this after inserting the calls: an erasure then waits for this transaction, or this
+   * transaction sees the erasure.
+   * @throws ErasedCallsError
+   */
+  async assertNoneErased(transaction: Transaction<Schema>): Promise<void> {
+    if (this.#earliest.size === 0) return
+    const seen = [...this.#earliest.values()]
+    await holdEndUsers(transaction, new Set(seen.map(([accountId]) => accountId)))
+    const erasures = await Erasures.find(
+      transaction,
+      seen.map(([, userId]) => userId),
+    )
+    if (seen.some((userAt) => erasures.includes(...userAt))) throw new ErasedCallsError(erasures)
+  }
+}
+
+function toPlace(accountId: AccountId, userId: string): string {
+  return `${accountId} ${userId}`
+}

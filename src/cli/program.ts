@@ -159,6 +159,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   users: async () => (await import('./users.ts')).bindUsers,
   call: async () => (await import('./call.ts')).bindCall,
   account: async () => (await import('./account.ts')).bindAccount,
+  'end-users': async () => (await import('./end-users.ts')).bindEndUsers,
   budgets: async () => (await import('./budgets.ts')).bindBudgets,
   webhooks: async () => (await import('./webhooks.ts')).bindWebhooks,
   ...Object.fromEntries(

@@ -144,3 +144,30 @@ test('an end user leaves no trace while end users are off, and a hash with a nam
   expect(await namesAfterStop()).toEqual([['user', user ?? '', SECRET_USER]])
   expect(server.output()).not.toContain(SECRET_USER)
 })
+
+test('an end user is exported and erased by name, and all are by a new hash key', async () => {
+  const run = (...words: string[]) =>
+    runCli(words, { environment: { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key } })
+  await run('account', 'attribution', '--end-users', 'on', '--people-figures', 'administrators')
+  const name = `${SECRET_USER}/ä`
+  const sent = Buffer.from(name).toString('latin1')
+  const { user } = await call({ 'x-gatehouse-user': sent, 'x-gatehouse-session': 's1' })
+  const exported = await run('end-users', 'export', name)
+  expect(JSON.parse(exported.stdout)).toMatchObject({
+    user,
+    calls: [{ user }],
+    days: [{ calls: 1 }],
+  })
+
+  const erased = await run('end-users', 'erase', name, '--yes')
+  expect(erased.stdout).toBe('Erased. Moved to (erased): calls 1, sessions 1, days 1.\n')
+  expect(erased.stderr).toContain('Not erased: backups of the database')
+  expect((await run('end-users', 'export', name)).exitCode).not.toBe(0)
+  expect((await run('usage', '--by', 'user')).stdout).toContain('(erased)')
+
+  const other = await call({ 'x-gatehouse-user': 'customer-2' })
+  expect((await run('end-users', 'erase-all', '--yes')).stdout).toContain('new hash key')
+  expect((await call({ 'x-gatehouse-user': 'customer-2' })).user).not.toBe(other.user)
+  expect((await namesAfterStop()).map(([, , stored]) => stored)).toEqual(['customer-2'])
+  expect(server.output()).not.toContain(SECRET_USER)
+})

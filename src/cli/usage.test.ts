@@ -1,7 +1,7 @@
 /** `gatehouse usage` with more groups than one answer holds. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
-import { seedKeys, seedPlannedCalls } from '../../test/support/seed-calls.ts'
+import { seedCallerNames, seedKeys, seedPlannedCalls } from '../../test/support/seed-calls.ts'
 import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
 
 setDefaultTimeout(120_000)
@@ -54,6 +54,49 @@ test('a chargeback has every one of 5,000 keys with its name, the dearest first'
   }
   expect(data).toHaveLength(1_002)
   expect(data.at(-1)).toMatchObject({ isRest: true, calls: KEYS - 1_001 })
+})
+
+test('a bill has every one of 5,000 people, and the models of each', async () => {
+  const folder = await createTemporaryFolder()
+  const startedAt = Date.now() - 86_400_000
+  const indexes = Array.from({ length: KEYS }, (_, index) => index)
+  const idOf = (index: number) => `end:${String(index).padStart(16, '0')}`
+  await seedCallerNames(
+    folder.path,
+    'user',
+    new Map(indexes.map((index) => [idOf(index), `person-${index}@example.com`])),
+  )
+  await seedPlannedCalls(
+    folder.path,
+    indexes.map((index) => ({
+      ...{ startedAt, gate: 'demo', costFactor: KEYS - index, caller: { user: idOf(index) } },
+      target: index % 2 === 0 ? 'openai/gpt-5' : 'mistral/large',
+    })),
+  )
+  const environment = { GATEHOUSE_DATA_DIR: folder.path }
+  const show = ['account', 'attribution', '--people-figures', 'administrators']
+  await runCliInProcess(show, { environment })
+  const words = ['usage', '--by', 'user', '--order', 'cost', '--limit', '100000', '--csv']
+  const people = await runCliInProcess(words, { environment })
+  const models = await runCliInProcess([...words, '--then-by', 'model'], { environment })
+  await folder.remove()
+
+  expect(people).toMatchObject({ exitCode: 0, stderr: '' })
+  const rows = people.stdout.trimEnd().split('\r\n')
+  expect(rows[0]).toStartWith('user,user_id,calls,')
+  expect(rows.slice(1).map((row) => row.split(',').slice(0, 3))).toEqual(
+    indexes.map((index) => [`person-${index}@example.com`, idOf(index), '1']),
+  )
+  const pairs = models.stdout.trimEnd().split('\r\n')
+  expect(pairs[0]).toStartWith('user,user_id,model,model_id,calls,')
+  expect(pairs).toHaveLength(KEYS + 1)
+  expect(pairs[2]).toStartWith(`person-1@example.com,${idOf(1)},large,large,1,`)
+})
+
+test('a second dimension needs a first one', async () => {
+  expect(await runCliInProcess(['usage', '--then-by', 'model'], { environment: {} })).toMatchObject(
+    { exitCode: 2, stderr: expect.stringContaining('--then-by needs --by') },
+  )
 })
 
 test('a file is of groups: steps of time have no names', async () => {

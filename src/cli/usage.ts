@@ -30,6 +30,7 @@ import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 interface UsageFlags extends CallerFlags {
   readonly by: (typeof INTERVALS)[number] | (typeof USAGE_GROUPS)[number]
+  readonly thenBy?: (typeof USAGE_GROUPS)[number]
   readonly days: number
   readonly from?: string
   readonly to?: string
@@ -54,6 +55,12 @@ export function bindUsage(program: Command, context: CliContext): void {
       new Option('--by <what>', 'grouping of the lines')
         .choices([...INTERVALS, ...USAGE_GROUPS])
         .default('day'),
+    )
+    .addOption(
+      new Option(
+        '--then-by <what>',
+        'second dimension: a line for each pair, such as --by user --then-by model',
+      ).choices(USAGE_GROUPS),
     )
     .option(
       '--days <n>',
@@ -85,20 +92,28 @@ export function bindUsage(program: Command, context: CliContext): void {
         'gatehouse usage --by key --order cost --limit 100000 --csv > chargeback.csv',
         'gatehouse usage --by user --order cost --limit 100000 --csv > people.csv',
         'gatehouse usage --by model --tag repo:gatehouse',
+        'gatehouse usage --by user --then-by model --order cost',
       ),
     )
     .action(async (flags: UsageFlags, command: Command) => {
       const isOfTime = flags.by === 'day' || flags.by === 'month'
       if (flags.csv === true && isOfTime)
         throw new CliError('usage', '--csv needs --by with a kind of group, such as --by key.')
+      if (flags.thenBy !== undefined && isOfTime)
+        throw new CliError('usage', '--then-by needs --by with a kind of group, such as --by user.')
       const analytics = await withClient(context, async (client) => {
         const key = await wholeKeyId(client, flags.key)
         return await readUsage(client, { ...flags, key })
       })
       if (asJson(command)) return printJson(analytics)
       const sums = analytics.data
-      if (flags.csv === true) return printCsv(toUsageCsv(sums, flags.by, nameOf))
-      const byGroup = WITH_ID.has(flags.by) ? BY_ID : BY_GROUP
+      const { by, thenBy } = flags
+      if (flags.csv === true)
+        return printCsv(
+          toUsageCsv(sums, { by, nameOf }, thenBy && { by: thenBy, nameOf: nameOfSecond }),
+        )
+      const byOne = WITH_ID.has(by) ? BY_ID : BY_GROUP
+      const byGroup = thenBy === undefined ? byOne : BY_PAIR
       printLine(formatTable(analytics.groupBy === null ? BY_TIME : byGroup, sums))
       noteUnknown(sums)
     })
@@ -151,6 +166,7 @@ function toQuery({
   gate,
   key,
   target,
+  thenBy,
   ...callers
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
@@ -159,7 +175,7 @@ function toQuery({
   const picked = { from: from ?? begin, to, gate, key, target, ...pickCallers(callers) }
   return by === 'day' || by === 'month'
     ? { ...picked, interval: by }
-    : { ...picked, interval: 'all', group_by: by }
+    : { ...picked, interval: 'all', group_by: by, then_by: thenBy }
 }
 
 type Sum = Schemas['UsageSum']
@@ -182,6 +198,12 @@ const BY_GROUP: Columns<Sum> = { '': nameOf, ...FIGURES }
 const WITH_ID: ReadonlySet<UsageFlags['by']> = new Set(['key', 'user', 'tag'])
 
 const BY_ID: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
+
+const BY_PAIR: Columns<Sum> = { '': nameOf, 'THEN BY': nameOfSecond, ...FIGURES }
+
+function nameOfSecond({ thenName, thenGroup, isRest }: Sum): string {
+  return thenName ?? thenGroup ?? (isRest ? '' : '(none)')
+}
 
 /** A server of an earlier version sends no names. */
 function nameOf({ name, group, isRest }: Sum): string {

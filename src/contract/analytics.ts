@@ -66,6 +66,15 @@ export const analyticsQuery = z
           'and `platform`. `model` and `provider` are the parts of the target. A call with several ' +
           'tags counts in each, so sums by tag may exceed the total. Absent: nothing.',
       }),
+    then_by: z
+      .enum(USAGE_GROUPS)
+      .optional()
+      .meta({
+        description:
+          'A second dimension, with `group_by`: groups are pairs such as a user and a model. Pairs ' +
+          'with `user`, `session`, `agent` or `tag` are read from the calls that the operator still ' +
+          'keeps.',
+      }),
     ...pageFields,
     ...nameFields,
     ...callerFields,
@@ -74,12 +83,16 @@ export const analyticsQuery = z
   .superRefine((query, context) => {
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
-    if (query.group_by === 'session' && query.interval !== 'all')
-      refuse('group_by', 'needs the interval "all" for sessions')
-    if (query.group_by === 'agent' && query.session === undefined && query.user === undefined)
-      refuse('group_by', 'needs session or user for agents')
+    for (const field of ['group_by', 'then_by'] as const) {
+      if (query[field] === 'session' && query.interval !== 'all')
+        refuse(field, 'needs the interval "all" for sessions')
+      if (query[field] === 'agent' && query.session === undefined && query.user === undefined)
+        refuse(field, 'needs session or user for agents')
+    }
+    if (query.then_by !== undefined && query.then_by === query.group_by)
+      refuse('then_by', 'must differ from group_by')
     if (query.group_by === undefined) {
-      for (const field of ['order', 'limit', 'cursor'] as const)
+      for (const field of ['then_by', 'order', 'limit', 'cursor'] as const)
         if (query[field] !== undefined) refuse(field, 'needs group_by')
     } else if (query.interval !== 'all' && (query.limit ?? 1) > MOST_GROUPS_OF_STEPS)
       refuse('limit', `must be at most ${MOST_GROUPS_OF_STEPS} unless the interval is "all"`)
@@ -112,6 +125,14 @@ export const usageSum = z
           'The name of a key, or of the member who used the playground; the name of a user; the ' +
           'text of a tag. Null: the groups have no names, or the name is not known.',
       }),
+    thenGroup: z
+      .string()
+      .nullable()
+      .meta({ description: 'The group of the second dimension, with `then_by`.' }),
+    thenName: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of `thenGroup`, as `name` is of `group`.' }),
     isRest: z.boolean().meta({
       description:
         'Whether the row is the sum of all groups that rank behind those of this page. The ' +
@@ -160,6 +181,7 @@ export const analyticsBody = z
     to: z.iso.datetime(),
     interval: z.string(),
     groupBy: z.string().nullable(),
+    thenBy: z.string().nullable(),
     onlyUser: z
       .string()
       .nullable()

@@ -47,15 +47,28 @@ const COLUMNS: readonly (readonly [heading: string, read: (sum: UsageSumBody) =>
   ['unpriced_calls', (sum) => sum.cost.unpricedCalls],
 ]
 
-/** @param by the kind of group, which heads the columns of names and ids: keys may share a name */
+export interface CsvGroup {
+  /** The kind of group, which heads the columns of names and ids: keys may share a name. */
+  readonly by: string
+  readonly nameOf: (sum: UsageSumBody) => string
+}
+
+/** @param thenBy the second dimension, if there is one */
 export function toUsageCsv(
   sums: readonly UsageSumBody[],
-  by: string,
-  nameOf: (sum: UsageSumBody) => string,
+  group: CsvGroup,
+  thenBy?: CsvGroup,
 ): string {
+  const groups = [
+    { ...group, idOf: (sum: UsageSumBody) => sum.group },
+    ...(thenBy === undefined ? [] : [{ ...thenBy, idOf: (sum: UsageSumBody) => sum.thenGroup }]),
+  ]
   return toCsv([
-    [by, `${by}_id`, ...COLUMNS.map(([heading]) => heading)],
-    ...sums.map((sum) => [nameOf(sum), sum.group, ...COLUMNS.map(([, read]) => read(sum))]),
+    [...groups.flatMap(({ by }) => [by, `${by}_id`]), ...COLUMNS.map(([heading]) => heading)],
+    ...sums.map((sum) => [
+      ...groups.flatMap(({ nameOf, idOf }) => [nameOf(sum), idOf(sum)]),
+      ...COLUMNS.map(([, read]) => read(sum)),
+    ]),
   ])
 }
 

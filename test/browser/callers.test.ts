@@ -120,6 +120,13 @@ test('analytics are split by person, session, tag, model and provider', async ()
     await page.getByRole('button', { name: choice, exact: true }).click()
     await untilItHolds(async () => expect(await rowsOf(choice.toLowerCase())).toContain(first))
   }
+  await page.getByRole('button', { name: 'Person', exact: true }).click()
+  await page.getByRole('combobox', { name: 'Then by' }).selectOption('model')
+  await untilItHolds(async () => {
+    expect(await rowsOf('person and model')).toContain('ann@example.com · large')
+    expect(await rowsOf('person and model')).toContain('ann@example.com · small')
+  })
+  await page.getByRole('combobox', { name: 'Then by' }).selectOption('')
   // Only the API knows which questions about agents have an answer.
   await page.getByRole('button', { name: 'Agent', exact: true }).click()
   await page.getByText('needs session or user for agents').waitFor()

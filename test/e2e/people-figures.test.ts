@@ -169,6 +169,9 @@ describe.each(CASES)('$name, $viewer.role', (each) => {
       expect(distinct((data as { group: unknown }[]).map(({ group }) => group))).toEqual([...shown])
       expect(onlyUser).toBe(sees === 'everyone' ? null : shown[0])
     }
+    const byPair = `${path}&group_by=gate&then_by=user`
+    if (sees === 'nobody') expect(await statusOf(byPair)).toBe(403)
+    else expect(distinct((await list(byPair)).map((sum) => sum.thenGroup))).toEqual([...shown])
     for (const user of Object.values(ids))
       expect([user, await statusOf(`${path}&user=${user}`)]).toEqual([
         user,
@@ -182,6 +185,8 @@ describe.each(CASES)('$name, $viewer.role', (each) => {
     if (isToken) return
     expect(byKey.includes(ids.owner)).toBe(shown.includes(ids.owner))
     expect(byKey.includes(PLAYGROUND)).toBe(!shown.includes(ids.owner))
+    const pairs = await list(`${path}&group_by=gate&then_by=key`)
+    expect(distinct(pairs.map((sum) => sum.thenGroup))).toEqual(distinct(byKey))
     for (const place of ['/v1/analytics', '/v1/analytics/latency', '/v1/analytics/refused'])
       expect(await statusOf(`${place}?${RANGE}&key=${ids.owner}`)).toBe(
         shown.includes(ids.owner) ? 200 : 403,

@@ -16,6 +16,7 @@ import { LoopTurns } from '../../core/loop-turns.ts'
 import { toUsd } from '../../core/money.ts'
 import type { GroupOrder, UsageGroup } from '../../core/usage.ts'
 import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
+import { type GroupPair, toPair } from '../../store/usage/group-pairs.ts'
 import type { GroupPlace } from '../../store/usage/group-ranks.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-columns.ts'
@@ -55,7 +56,8 @@ const analyticsRoute = createRoute({
   description:
     'With `group_by`, the groups that used most are summed up one by one and all others as one; ' +
     '`order`, `limit` and `cursor` page through all of them. For chargeback: ' +
-    `\`group_by=key&interval=all&order=cost&limit=1000\`. Sums of users alone and of tags alone are ` +
+    `\`group_by=key&interval=all&order=cost&limit=1000\`. Two dimensions: ` +
+    `\`group_by=user&then_by=model\`. Sums of users alone and of tags alone are ` +
     'by the day; hours, sessions, agents and combinations are read from the calls that the ' +
     `operator still keeps, without percentiles. ${OLD_HOURS}`,
   tags: ['Analytics'],
@@ -102,6 +104,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
   app.openapi(analyticsRoute, async (c) => {
     const {
       group_by: groupBy = null,
+      then_by: thenBy,
       order = 'calls',
       limit,
       cursor,
@@ -110,26 +113,29 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
     const { accountId } = callerOf(c.env)
     const people = new PeopleView(callerOf(c.env), dependencies)
     const caller = await toCallerFilter(dependencies, accountId, { ...range, people })
-    const onlyUser = groupBy === 'user' ? people.onlyUser() : undefined
+    const dimensions = { groupBy, ...(thenBy !== undefined && { thenBy }) }
+    const isBy = (kind: UsageGroup) => groupBy === kind || thenBy === kind
+    const onlyUser = isBy('user') ? people.onlyUser() : undefined
     const asked = {
       ...toRange(range),
       ...caller,
       ...(onlyUser !== undefined && { userId: onlyUser }),
-      ...(groupBy === 'key' && { onlyMember: people.seesAll ? undefined : (people.self ?? '') }),
-      groupBy,
+      ...(isBy('key') && { onlyMember: people.seesAll ? undefined : (people.self ?? '') }),
+      ...dimensions,
     }
     const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
-    const nameOf = await findNames(new CallerNames(dependencies, accountId), groupBy, sums)
+    const groups = await nameGroups(new CallerNames(dependencies, accountId), dimensions, sums)
     const head = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
       interval: query.interval,
       groupBy,
+      thenBy: thenBy ?? null,
       onlyUser: onlyUser ?? null,
       nextCursor: next === undefined ? null : encodePlace(next, order),
     }
-    return answerInTurns(c, head, { entries: sums, toBody: (sum) => toBody(sum, nameOf) })
+    return answerInTurns(c, head, { entries: sums, toBody: (sum) => toBody(sum, groups(sum)) })
   })
 
   app.openapi(latencyRoute, async (c) => {
@@ -233,25 +239,35 @@ function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
 
-/** Groups of other kinds have no names. */
-async function findNames(
-  names: CallerNames,
-  groupBy: UsageGroup | null,
-  sums: readonly UsageSum[],
-): Promise<(group: string | null) => string | null> {
-  const groups = groupsOf(sums)
-  if (groupBy === 'key') await names.find(groups)
-  if (groupBy === 'user') await names.findUsers(groups)
-  if (groupBy === 'tag') await names.findTags(groups)
-  return (group) => {
-    if (group === null) return null
-    if (groupBy === 'user') return names.userOf(group)
-    return groupBy === 'tag' ? names.tagOf(group) : names.of(group)
-  }
-}
+type NamedGroups = Pick<UsageSumBody, 'group' | 'name' | 'thenGroup' | 'thenName'>
 
-function groupsOf(sums: readonly UsageSum[]): ReadonlySet<string> {
-  return new Set(sums.flatMap(({ group }) => (group === null ? [] : [group])))
+/** Groups of some kinds have no names. */
+async function nameGroups(
+  names: CallerNames,
+  { groupBy, thenBy }: Pick<UsageQuery, 'groupBy' | 'thenBy'>,
+  sums: readonly UsageSum[],
+): Promise<(sum: UsageSum) => NamedGroups> {
+  const split = ({ group }: UsageSum): GroupPair =>
+    group === null || thenBy === undefined ? [group, null] : toPair(group)
+  const pairs = sums.map(split)
+  for (const [index, kind] of [groupBy, thenBy].entries()) {
+    const groups = new Set(pairs.flatMap((pair) => pair[index] ?? []))
+    if (kind === 'key') await names.find(groups)
+    if (kind === 'user') await names.findUsers(groups)
+    if (kind === 'tag') await names.findTags(groups)
+  }
+  const nameOf = (group: string | null, kind: UsageGroup | null | undefined) => {
+    if (group === null) return null
+    if (kind === 'user') return names.userOf(group)
+    return kind === 'tag' ? names.tagOf(group) : names.of(group)
+  }
+  return (sum) => {
+    const [group, thenGroup] = split(sum)
+    return {
+      ...{ group, name: nameOf(group, groupBy) },
+      ...{ thenGroup, thenName: nameOf(thenGroup, thenBy) },
+    }
+  }
 }
 
 // A cursor identifies the last group of a page by its rank.
@@ -269,8 +285,8 @@ function decodePlace(cursor: string | undefined, order: GroupOrder): GroupPlace 
   return place
 }
 
-/** A group's name has up to 300 characters, each at most six in JSON. */
-const LONGEST_CURSOR = 3_000
+/** The names of two groups have up to 300 characters each, and each at most six in JSON. */
+const LONGEST_CURSOR = 6_000
 
 function parsePlace(cursor: string): GroupPlace | undefined {
   try {
@@ -284,11 +300,10 @@ function parsePlace(cursor: string): GroupPlace | undefined {
   }
 }
 
-function toBody(sum: UsageSum, nameOf: (group: string | null) => string | null): UsageSumBody {
+function toBody(sum: UsageSum, groups: NamedGroups): UsageSumBody {
   return {
     start: toTime(sum.startsAt),
-    group: sum.group,
-    name: nameOf(sum.group),
+    ...groups,
     isRest: sum.isRest,
     calls: sum.calls,
     errors: sum.failed,

@@ -84,6 +84,48 @@ test('usage is grouped by user, tag, session, model and provider, with names', a
   ])
 })
 
+test('usage is grouped by two dimensions, both with names, the greatest pair first', async () => {
+  const pairs = async (query: string) => {
+    const answer = await sendForJson({ url: `/v1/analytics?${MONTH}&${query}` })
+    const data = answer.data as Record<
+      'group' | 'name' | 'thenGroup' | 'thenName' | 'calls',
+      unknown
+    >[]
+    return data.map((sum) => [sum.group, sum.name, sum.thenGroup, sum.thenName, sum.calls])
+  }
+  expect(await pairs('group_by=user&then_by=model')).toEqual([
+    [null, null, 'gpt-5', null, 1],
+    [hashes.ann, 'ann@example.com', 'gpt-4', null, 1],
+    [hashes.ann, 'ann@example.com', 'gpt-5', null, 1],
+    ['user_0aa', null, 'gpt-5', null, 1],
+  ])
+  expect(await pairs('group_by=key&then_by=tag&user=end:ann@example.com&order=name')).toEqual(
+    [
+      [keyId, 'Team', hashes.repo, null, 2],
+      [keyId, 'Team', hashes.team, 'team-a', 2],
+    ].toSorted((one, other) => (String(one[2]) < String(other[2]) ? -1 : 1)),
+  )
+  const first = await sendForJson({
+    url: `/v1/analytics?${MONTH}&group_by=user&then_by=model&limit=1`,
+  })
+  expect(first).toMatchObject({ groupBy: 'user', thenBy: 'model' })
+  expect((first.data as unknown[])[1]).toMatchObject({ isRest: true, group: null, calls: 3 })
+  expect(
+    await pairs(`group_by=user&then_by=model&limit=1&cursor=${String(first.nextCursor)}`),
+  ).toEqual([
+    [hashes.ann, 'ann@example.com', 'gpt-4', null, 1],
+    [null, null, null, null, 2],
+  ])
+  for (const [query, message] of [
+    ['then_by=model', 'then_by: needs group_by'],
+    ['group_by=model&then_by=model', 'then_by: must differ from group_by'],
+    ['group_by=user&then_by=agent', 'then_by: needs session or user for agents'],
+  ] as const) {
+    const refused = await send({ url: `/v1/analytics?${MONTH}&${query}` })
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(message)])
+  }
+})
+
 test('filters take names, ids and hashes', async () => {
   const counted = async (query: string) =>
     (await groups(query)).map((group) => (group as unknown[])[2])

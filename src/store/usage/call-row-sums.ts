@@ -76,14 +76,16 @@ export function compileCalls(
   database: Kysely<Schema>,
   { accountId, query, groups }: UsageReading,
 ): (slice: Slice) => CompiledQuery<SummedRow> {
-  const { groupBy, interval } = query
-  const name = groupBy === null ? undefined : RANKED_COLUMNS[groupBy]
+  const { groupBy, thenBy, interval } = query
+  const name = groupBy === null || thenBy !== undefined ? undefined : RANKED_COLUMNS[groupBy]
   const column = name === undefined ? undefined : toGroupColumn(name, query)
+  const columnOf = (kind: UsageGroup) =>
+    kind === 'key' ? toGroupColumn('key_id', query) : GROUP_COLUMNS[kind]
   const group =
     groupBy === null
       ? sql`NULL`
       : column === undefined
-        ? GROUP_COLUMNS[groupBy]
+        ? columnOf(groupBy)
         : toRanked(database, column, groups)
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
   const step = sql`started_at - started_at % ${sql.lit(stepMs)}`
@@ -98,14 +100,19 @@ export function compileCalls(
     sql`${countOf(sql`${isFailed} AND target IS NULL AND status BETWEEN 400 AND 499`)} AS refused`,
     sql`${countOf(sql`${isUnknown} AND NOT ${isNull}`)} AS unpriced`,
   ])
-  const places = [...(interval === 'all' ? [] : [sql.ref('step')]), sql.ref('group')]
+  const places = [
+    ...(interval === 'all' ? [] : [sql.ref('step')]),
+    sql.ref('group'),
+    sql.ref('second'),
+  ]
   const filters = filtersOf(query)
   const before = column === undefined ? sql`` : exceptBefore(database, column, groups)
   return compiledForSlices(
     sql<SummedRow>`
       SELECT ${interval === 'all' ? sql`MIN(started_at)` : sql.ref('step')} AS starts_at,
-        ${sql.ref('group')}, ${summed}
-      FROM (SELECT *, ${step} AS step, ${group} AS ${sql.ref('group')} FROM calls
+        ${sql.ref('group')}, second, ${summed}
+      FROM (SELECT *, ${step} AS step, ${group} AS ${sql.ref('group')},
+          ${thenBy === undefined ? sql`NULL` : columnOf(thenBy)} AS second FROM calls
         WHERE account_id = ${accountId} AND started_at >= ${FROM} AND started_at < ${TO}
           AND refusals IS NULL ${filters} ${before}) AS counted
       GROUP BY ${sql.join(places)}

@@ -77,6 +77,7 @@ const anyQuery: fc.Arbitrary<UsageQuery> = fc
         'gate',
         'status',
       ),
+      thenBy: pick<UsageGroup>('user', 'session', 'agent', 'tag', 'model', 'gate', 'status'),
       userId: pick('user_1', 'end:0123456789abcdef'),
       sessionIds: pick([S1], [S1, S2], []),
       agentIds: pick(['c1c1c1c1c1c1c1c1']),
@@ -88,6 +89,7 @@ const anyQuery: fc.Arbitrary<UsageQuery> = fc
   )
   .map(({ fromHour, hours, ...rest }) => {
     const fromMs = START + fromHour * HOUR_MS
+    if (rest.groupBy === null) delete rest.thenBy
     return { ...rest, fromMs, toMs: Math.min(fromMs + hours * HOUR_MS, START + DAYS * DAY_MS) }
   })
 
@@ -227,7 +229,7 @@ function sumBy(calls: readonly CallRecord[], query: UsageQuery): Record<string, 
   const rows: Record<string, Parameters<typeof addCall>[0]> = {}
   for (const call of calls) {
     if (call.refusals !== undefined || !matches(call, query)) continue
-    for (const group of groupsOf(call, query.groupBy)) {
+    for (const group of pairsOf(call, query)) {
       const place = placeOf({ startsAt: toStart(call.startedAt, query), group })
       const row = rows[place] ?? { ...NOTHING }
       addCall(row, call)
@@ -260,6 +262,14 @@ function matches(call: CallRecord, query: UsageQuery): boolean {
     (sessionIds === undefined || sessionIds.includes(call.session ?? '')) &&
     (agentIds === undefined || agentIds.includes(call.agent ?? '')) &&
     (tagId === undefined || (call.tags ?? '').split(' ').includes(tagId))
+  )
+}
+
+function pairsOf(call: CallRecord, { groupBy, thenBy }: UsageQuery): readonly (string | null)[] {
+  const firsts = groupsOf(call, groupBy)
+  if (thenBy === undefined) return firsts
+  return firsts.flatMap((first) =>
+    groupsOf(call, thenBy).map((second) => `${first ?? ''}\t${second ?? ''}`),
   )
 }
 
@@ -329,5 +339,7 @@ const EXAMPLE_QUERIES: UsageQuery[] = (
     { ...WHOLE, interval, groupBy, userId: 'user_1' },
     { ...WHOLE, interval, groupBy, tagId: T2 },
     { ...WHOLE, interval, groupBy, sessionIds: [S1], gateId: 'g1' },
+    ...(groupBy === null ? [] : [{ ...WHOLE, interval, groupBy, thenBy: 'gate' as const }]),
+    ...(groupBy === 'user' ? [{ ...WHOLE, interval, groupBy, thenBy: 'model' as const }] : []),
   ]),
 )

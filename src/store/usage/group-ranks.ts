@@ -1,6 +1,7 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
-import { compareNames, toGroups, type UsageSum } from './step-sums.ts'
+import { toGroups } from './group-pairs.ts'
+import { compareNames, type UsageSum } from './step-sums.ts'
 import type { PageGroups, RankedRow, ReadRows, UsageQuery } from './usage-query.ts'
 
 export interface GroupPage {
@@ -21,13 +22,13 @@ export interface RankedPage extends PageGroups {
 
 export async function rankGroups(
   read: AsyncIterable<ReadRows<RankedRow>>,
-  { groupBy }: Pick<UsageQuery, 'groupBy'>,
+  query: Pick<UsageQuery, 'groupBy' | 'thenBy'>,
   page: GroupPage,
 ): Promise<RankedPage> {
   const values = new Map<string | null, number>()
   for await (const { rows } of read)
     for (const row of rows)
-      for (const group of toGroups(row.group, groupBy))
+      for (const group of toGroups(row, query))
         values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
   return toPage(values, page)
 }

@@ -1,4 +1,5 @@
 /** Sums rows without histograms by step and group. */
+import { toGroups } from './group-pairs.ts'
 import {
   type GroupPage,
   type GroupPlace,
@@ -8,7 +9,7 @@ import {
   toPage,
 } from './group-ranks.ts'
 import { REST } from './ranked-groups.ts'
-import { toGroups, toSum, type UsageSum } from './step-sums.ts'
+import { toSum, type UsageSum } from './step-sums.ts'
 import { type ReadRows, SUMMED, type SummedRow, toStart, type UsageReading } from './usage-query.ts'
 import { dayTableOf } from './usage-sources.ts'
 
@@ -52,7 +53,7 @@ async function sumInOnePass(
         const startsAt = toStart(row.starts_at, query)
         const groups = steps.get(startsAt) ?? new Map<string | null, Counts>()
         steps.set(startsAt, groups)
-        for (const group of toGroups(row.group, query.groupBy)) {
+        for (const group of toGroups(row, query)) {
           if (ranked === undefined)
             ranks.set(group, (ranks.get(group) ?? 0) + measureRow(row, page.order))
           if (ranked?.before.has(group) === true) continue

@@ -1,5 +1,5 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
-import type { UsageGroup } from '../../core/usage.ts'
+import { toGroups } from './group-pairs.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { SummingTurns } from './usage-latencies.ts'
 import { type PageGroups, SUMMED, type SummedRow, toStart, type UsageQuery } from './usage-query.ts'
@@ -13,8 +13,8 @@ export interface LatencyPercentiles {
 export interface UsageSum {
   readonly startsAt: number
   /**
-   * What the query groups by, status as a class (`2xx`); null without grouping, or for calls
-   * without: no upstream was asked, or no user, session, agent or tag is known.
+   * What the query groups by, status as a class (`2xx`), two dimensions as a pair (group-pairs.ts);
+   * null without grouping, or for calls without: no upstream was asked, or no user, session, agent or tag is known.
    */
   readonly group: string | null
   /** Whether the sum covers all groups that rank after the groups of this page. */
@@ -49,7 +49,7 @@ interface PlacedRow {
 const ROWS_PER_TURN = 500
 
 export class StepSums {
-  readonly #query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>
+  readonly #query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy' | 'thenBy'>
   readonly #groups: PageGroups | number
   readonly #turns: LoopTurns
   readonly #summing: SummingTurns
@@ -64,7 +64,7 @@ export class StepSums {
 
   /** @param groups the groups of the page, or the maximum number of groups when all are shown */
   constructor(
-    query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>,
+    query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy' | 'thenBy'>,
     turns: LoopTurns,
     groups: PageGroups | number,
   ) {
@@ -95,7 +95,7 @@ export class StepSums {
   }
 
   #place(row: SummedRow): void {
-    for (const group of toGroups(row.group, this.#query.groupBy)) this.#placeAt(group, row)
+    for (const group of toGroups(row, this.#query)) this.#placeAt(group, row)
   }
 
   #placeAt(group: string | null, row: SummedRow): void {
@@ -210,25 +210,6 @@ function toPercentiles(histogram: LatencyHistogram): LatencyPercentiles {
     p95: histogram.percentile(0.95),
     p99: histogram.percentile(0.99),
   }
-}
-
-/** Calls with several tags count in each. */
-export function toGroups(
-  value: string | number | null,
-  groupBy: UsageGroup | null,
-): readonly (string | null)[] {
-  if (value === null || value === '') return [null]
-  if (groupBy === 'tag') return [...new Set(String(value).split(' '))]
-  return [toGroup(String(value), groupBy)]
-}
-
-function toGroup(value: string, groupBy: UsageGroup | null): string {
-  if (groupBy === 'status') return `${value}xx`
-  if (groupBy !== 'model' && groupBy !== 'provider') return value
-  // A model's name may hold further slashes.
-  const end = value.indexOf('/')
-  if (end === -1) return value
-  return groupBy === 'provider' ? value.slice(0, end) : value.slice(end + 1)
 }
 
 export function compareNames(left: string | null, right: string | null): number {

@@ -11,6 +11,8 @@ export interface UsageQuery extends CallerFilter {
   readonly toMs: number
   readonly interval: UsageInterval
   readonly groupBy: UsageGroup | null
+  /** A second dimension: groups are pairs (group-pairs.ts). */
+  readonly thenBy?: UsageGroup
   /**
    * The only member whose playground calls have a group of keys of their own; empty: no member. Those
    * of other members have the group `PLAYGROUND_KEY`. Undefined: all members have their own.
@@ -47,13 +49,15 @@ export const SUMMED = [...COUNTERS, 'refused', 'unpriced'] as const
 export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
   readonly starts_at: number
   readonly group: string | number | null
+  /** Of the second dimension, if there is one. */
+  readonly second?: string | number | null
   readonly durations: string | null
   readonly first_bytes: string | null
 }
 
 export const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_nano_usd'] as const
 
-export type RankedRow = Pick<SummedRow, 'group' | 'refused' | (typeof RANKED)[number]>
+export type RankedRow = Pick<SummedRow, 'group' | 'second' | 'refused' | (typeof RANKED)[number]>
 
 export interface ReadRows<Row> {
   readonly rows: readonly Row[]

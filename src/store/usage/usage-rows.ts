@@ -60,7 +60,7 @@ export async function* readUsageRows(
     const ask = compileSource(transaction, reading, table)
     const slices = { ...span, ...SLICES[table], turns }
     yield* readInSlices(transaction, slices, async (slice) => {
-      if (table === 'calls') return await querySummed(transaction, ask(slice))
+      if (table === 'calls') return await querySummed(transaction, ask(slice), ['second'])
       return (await transaction.executeQuery<SummedRow>(ask(slice))).rows
     })
   }
@@ -93,10 +93,14 @@ function compileSpan(
   { accountId, query, columns, groups }: UsageReading,
   table: Span['table'],
 ): (slice: Slice) => CompiledQuery<SummedRow> {
-  const { gateId, target, keyId, groupBy, interval } = query
-  const name = groupBy === null ? undefined : GROUP_COLUMNS[groupBy]
-  const column = name === undefined ? undefined : toGroupColumn(name, query)
-  const ranked = groupBy !== null && WHOLE_GROUPS.has(groupBy) ? groups : undefined
+  const { gateId, target, keyId, groupBy, thenBy, interval } = query
+  const columnOf = (kind: UsageGroup | null | undefined) => {
+    const name = kind == null ? undefined : GROUP_COLUMNS[kind]
+    return name === undefined ? undefined : toGroupColumn(name, query)
+  }
+  const [column, second] = [columnOf(groupBy), columnOf(thenBy)]
+  const isWhole = groupBy !== null && thenBy === undefined && WHOLE_GROUPS.has(groupBy)
+  const ranked = isWhole ? groups : undefined
   const group = column === undefined ? sql`NULL` : toRanked(database, column, ranked)
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
@@ -113,7 +117,11 @@ function compileSpan(
         ]),
     ...(columns === undefined ? [joined('durations'), joined('first_bytes')] : []),
   ]
-  const places = [...(interval === 'all' ? [] : [sql.ref('starts_at')]), sql.ref('group')]
+  const places = [
+    ...(interval === 'all' ? [] : [sql.ref('starts_at')]),
+    sql.ref('group'),
+    sql.ref('second'),
+  ]
   const filters = [
     ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
     ...(target === undefined ? [] : [sql`AND target = ${target}`]),
@@ -122,8 +130,9 @@ function compileSpan(
   ]
   return compiledForSlices(
     sql<SummedRow>`
-      SELECT ${startsAt} AS starts_at, ${sql.ref('group')}, ${sql.join([...counters, ...details])}
-      FROM (SELECT *, ${group} AS ${sql.ref('group')} FROM ${sql.table(table)}
+      SELECT ${startsAt} AS starts_at, ${sql.ref('group')}, second, ${sql.join([...counters, ...details])}
+      FROM (SELECT *, ${group} AS ${sql.ref('group')},
+        ${second ?? sql`NULL`} AS second FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}
           ${sql.join(filters, sql` `)}) AS rows_of_slice
       GROUP BY ${sql.join(places)}

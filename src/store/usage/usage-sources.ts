@@ -1,5 +1,6 @@
 /** Decides which tables answer a usage query, and which queries no table can answer. */
 import type { Kysely } from 'kysely'
+import { HASHED_KINDS } from '../../core/attribution.ts'
 import type { Schema } from '../schema.ts'
 import { findDeletedBefore } from './old-hours.ts'
 import { type CallerDayTableName, DAY_MS, type SourceTable } from './usage-columns.ts'
@@ -38,17 +39,20 @@ export function sourcesOf(query: UsageQuery): readonly SourceSpan[] {
   }))
 }
 
-export function isOfCallers({ groupBy, userId, sessionIds, agentIds, tagId }: UsageQuery): boolean {
-  if (groupBy === 'user' || groupBy === 'session' || groupBy === 'agent' || groupBy === 'tag')
-    return true
+const OF_CALLERS: ReadonlySet<string | null | undefined> = new Set(HASHED_KINDS)
+
+export function isOfCallers(query: UsageQuery): boolean {
+  const { groupBy, thenBy, userId, sessionIds, agentIds, tagId } = query
+  if (OF_CALLERS.has(groupBy) || OF_CALLERS.has(thenBy)) return true
   return [userId, sessionIds, agentIds, tagId].some((filter) => filter !== undefined)
 }
 
 /** Whether the sums of sessions answer the query, apart from sessions across the range's bounds. */
 export function isOfWholeSessions(query: UsageQuery): boolean {
-  const { interval, groupBy, gateId, target, userId, sessionIds, agentIds, tagId } = query
+  const { interval, groupBy, thenBy, gateId, target, userId, sessionIds, agentIds, tagId } = query
   return (
     groupBy === 'session' &&
+    thenBy === undefined &&
     interval === 'all' &&
     [gateId, target, userId, sessionIds, agentIds, tagId].every((filter) => filter === undefined)
   )
@@ -56,8 +60,8 @@ export function isOfWholeSessions(query: UsageQuery): boolean {
 
 /** The sums by day that answer the query; undefined: the query combines dimensions. */
 export function dayTableOf(query: UsageQuery): CallerDayTableName | undefined {
-  const { groupBy, gateId, target, keyId, userId, sessionIds, agentIds, tagId } = query
-  if ([gateId, target, keyId, sessionIds, agentIds].some((filter) => filter !== undefined))
+  const { groupBy, thenBy, gateId, target, keyId, userId, sessionIds, agentIds, tagId } = query
+  if ([thenBy, gateId, target, keyId, sessionIds, agentIds].some((filter) => filter !== undefined))
     return undefined
   const isOf = (group: 'user' | 'tag') => groupBy === null || groupBy === group
   if (tagId === undefined && isOf('user') && (groupBy === 'user' || userId !== undefined))

@@ -7,6 +7,7 @@ import { refresh } from '../../api/operation-query.ts'
 import { resolveRange } from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PeopleHiddenNote } from '../../ui/people-hidden-note.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
@@ -130,6 +131,21 @@ function FilterBar({
           </button>
         ))}
       </fieldset>
+      <select
+        aria-label="Then by"
+        value={choices.thenBy ?? ''}
+        onChange={(event) =>
+          onChange({ thenBy: GROUPS.find(([group]) => group === event.target.value)?.[0] })
+        }
+        className={classNames(CONTROL_CLASS, 'h-8 !w-auto !text-[13px]')}
+      >
+        <option value="">Then by nothing</option>
+        {GROUPS.filter(([group]) => group !== choices.by).map(([group, label]) => (
+          <option key={group} value={group}>
+            Then by {label.toLowerCase()}
+          </option>
+        ))}
+      </select>
       {active.length > 0 && (
         <ul aria-label="Filters" className="flex min-w-0 flex-wrap items-center gap-2">
           {active.map(({ filter, value }) => {

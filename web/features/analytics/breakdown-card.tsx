@@ -28,8 +28,9 @@ import {
   type GroupName,
   orderOf,
   toLogFilters,
+  toPair,
 } from './choices.ts'
-import { sortSums, toGroupNames } from './columns.ts'
+import { type Sum, sortSums, toGroupNames, toPairNames } from './columns.ts'
 import { SumsTable } from './sums-table.tsx'
 
 const GROUPS_AT_FIRST = 50
@@ -44,7 +45,7 @@ export function BreakdownCard({
   readonly range: ResolvedRange
   readonly onChange: (change: Partial<Choices>) => void
 }) {
-  const { by, show } = choices
+  const { by, thenBy, show } = choices
   const zone = useTimeZone()
   const asked = {
     from: new Date(range.current.fromMs).toISOString(),
@@ -53,7 +54,7 @@ export function BreakdownCard({
   }
   const [limit, setLimit] = useState(GROUPS_AT_FIRST)
   const order = orderOf(choices)
-  const ofGroups = { ...asked, interval: 'all', group_by: by } as const
+  const ofGroups = { ...asked, interval: 'all', group_by: by, then_by: thenBy } as const
   const totals = useQuery(
     operationQuery('GET /v1/analytics', { query: { ...ofGroups, order, limit } }),
   )
@@ -64,10 +65,10 @@ export function BreakdownCard({
     }),
   )
   // Sessions are sums over the whole range only.
-  const hasSteps = by !== 'session'
+  const hasSteps = by !== 'session' && thenBy !== 'session'
   const steps = useQuery({
     ...operationQuery('GET /v1/analytics', {
-      query: { ...asked, interval: range.step, group_by: by, order: show },
+      query: { ...asked, interval: range.step, group_by: by, then_by: thenBy, order: show },
     }),
     enabled: hasSteps,
   })
@@ -86,34 +87,58 @@ export function BreakdownCard({
   // A different view of the same figures needs no request.
   const { sort, isAscending } = choices
   const shownChoices = { ...shown.choices, show, sort, isAscending }
-  const name = toGroupNames(shownChoices.by, [...(shown.sums ?? []), ...(shown.drawnSums ?? [])])
-  const largest = listLargest(shown.drawnSums ?? [], DRAWN[show])
-  const paint = useGroupPaints(shownChoices.by, largest)
+  const named = [...(shown.sums ?? []), ...(shown.drawnSums ?? [])]
+  const { by: shownBy, thenBy: shownThen } = shownChoices
+  const name =
+    shownThen === undefined
+      ? toGroupNames(shownBy, named)
+      : toPairNames([shownBy, shownThen], named)
+  const toRows = (sums: readonly Sum[] | undefined) =>
+    shownThen === undefined
+      ? sums
+      : sums?.map((sum) => ({ ...sum, group: sum.isRest ? null : toPair(sum) }))
+  const largest = listLargest(toRows(shown.drawnSums) ?? [], DRAWN[show])
+  const paint = useGroupPaints(shownThen === undefined ? shownBy : 'pair', largest)
   const download = useMutation({
     mutationFn: () => askAllGroups({ ...ofGroups, order }),
     onSuccess: (sums) => {
       const zoneOfFile = range.hasUtcDays ? 'utc' : zone
       const days = [range.current.fromMs, range.current.toMs - 1]
-      const nameAll = toGroupNames(by, sums)
+      const nameOf = toGroupNames(by, sums)
+      const nameOfSecond = toGroupNames(
+        thenBy ?? by,
+        sums.map(({ thenGroup, thenName }) => ({ group: thenGroup, name: thenName })),
+      )
       downloadText(
-        toUsageCsv(sortSums(sums, choices, nameAll), by, nameAll),
+        toUsageCsv(
+          sortSums(sums, choices, nameOf),
+          { by, nameOf },
+          thenBy && {
+            by: thenBy,
+            nameOf: ({ thenGroup, isRest }) => nameOfSecond({ group: thenGroup, isRest }),
+          },
+        ),
         `gatehouse-${by}-${days.map((ms) => toDay(ms, zoneOfFile)).join('-')}.csv`,
       )
     },
     onError: (error) => toast('error', describeError(error)),
   })
   const failed = [totals, drawn, steps].find((query) => query.isError && query.data === undefined)
-  const label = GROUPS.find(([group]) => group === shownChoices.by)?.[1] ?? ''
+  const labelOf = (of: GroupName) => GROUPS.find(([group]) => group === of)?.[1] ?? ''
+  const label =
+    shownThen === undefined
+      ? labelOf(shownBy)
+      : `${labelOf(shownBy)} and ${labelOf(shownThen).toLowerCase()}`
   if (failed !== undefined)
     return (
       <Card>
         <SumsError error={failed.error} retry={() => void failed.refetch()} />
       </Card>
     )
-  const { sums: rows, sumsOfSteps } = shown
+  const [rows, sumsOfSteps] = [toRows(shown.sums), toRows(shown.sumsOfSteps)]
   return (
     <>
-      {shownChoices.by !== 'session' && (
+      {shownBy !== 'session' && shownThen !== 'session' && (
         <Card>
           <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
             <DrawnSelect
@@ -223,7 +248,7 @@ const FIXED: Readonly<Record<string, Paint>> = {
 }
 
 function useGroupPaints(
-  by: GroupName,
+  by: GroupName | 'pair',
   groups: readonly (string | null)[],
 ): (group: string | null) => Paint {
   const isFixed = by === 'status' || by === 'credential'

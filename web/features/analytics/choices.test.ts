@@ -7,6 +7,7 @@ test('a choice survives being written to an address and read again', () => {
     from: '2026-11-01',
     to: '2026-11-03',
     by: 'key',
+    thenBy: 'model',
     show: 'cost',
     sort: 'errors',
     order: 'asc',

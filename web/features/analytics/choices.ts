@@ -34,6 +34,8 @@ export type DrawnName = keyof typeof DRAWN
 export interface Choices {
   readonly range: RangeChoice
   readonly by: GroupName
+  /** The second dimension: a row for each pair. */
+  readonly thenBy: GroupName | undefined
   readonly show: DrawnName
   readonly filters: Readonly<Partial<Record<NamedGroupBy, string>>>
   readonly sort: string
@@ -50,9 +52,11 @@ export function parseChoices(search: Search): Choices {
       return typeof value === 'string' && value !== '' ? [[name, value]] : []
     }),
   )
+  const by = GROUPS.find(([name]) => name === search.by)?.[0] ?? 'gate'
   return {
     range: parseRangeChoice(search),
-    by: GROUPS.find(([name]) => name === search.by)?.[0] ?? 'gate',
+    by,
+    thenBy: GROUPS.find(([name]) => name === search.thenBy && name !== by)?.[0],
     show,
     filters,
     sort: typeof search.sort === 'string' ? search.sort : show,
@@ -72,6 +76,9 @@ export function toSearch(choices: Choices): Record<string, string> {
   return {
     ...choices.range,
     ...(choices.by === 'gate' ? {} : { by: choices.by }),
+    ...(choices.thenBy === undefined || choices.thenBy === choices.by
+      ? {}
+      : { thenBy: choices.thenBy }),
     ...(choices.show === 'calls' ? {} : { show: choices.show }),
     ...(choices.sort === choices.show ? {} : { sort: choices.sort }),
     ...(choices.isAscending ? { order: 'asc' } : {}),
@@ -95,13 +102,38 @@ const FILTER_OF: Readonly<Partial<Record<GroupName, string>>> = {
 }
 
 export function toLogFilters(
-  { by, show, filters }: Pick<Choices, 'by' | 'show' | 'filters'>,
+  { by, thenBy, show, filters }: Pick<Choices, 'by' | 'thenBy' | 'show' | 'filters'>,
   group: string | null | undefined,
 ): Readonly<Record<string, string | undefined>> {
-  const filter = FILTER_OF[by]
+  const [first, second] = thenBy === undefined ? [group] : fromPair(group)
   return {
     ...filters,
-    ...(filter === undefined || typeof group !== 'string' ? {} : { [filter]: group }),
+    ...toFilter(by, first),
+    ...(thenBy === undefined ? {} : toFilter(thenBy, second)),
     ...(show === 'errors' ? { outcome: 'failed' } : {}),
   }
+}
+
+function toFilter(
+  by: GroupName,
+  group: string | null | undefined,
+): Readonly<Record<string, string>> {
+  const filter = FILTER_OF[by]
+  return filter === undefined || typeof group !== 'string' || group === ''
+    ? {}
+    : { [filter]: group }
+}
+
+interface PairOfGroups {
+  readonly group: string | null
+  readonly thenGroup: string | null
+}
+
+/** A pair of groups as one text, so that charts and tables treat it like a group. */
+export function toPair({ group, thenGroup }: PairOfGroups): string {
+  return `${group ?? ''}\t${thenGroup ?? ''}`
+}
+
+function fromPair(pair: string | null | undefined): readonly (string | undefined)[] {
+  return pair?.split('\t') ?? []
 }

@@ -8,6 +8,8 @@ function sum(group: string, calls: number, p95: number | null): Sum {
     start: '',
     group,
     name: null,
+    thenGroup: null,
+    thenName: null,
     isRest: false,
     calls,
     errors: 0,

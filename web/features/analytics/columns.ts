@@ -2,7 +2,7 @@ import type { AnswerOf } from '../../api/ask.ts'
 import { formatCount, formatDuration, formatShare, formatUsd } from '../../format/figures.ts'
 import { nameOfGroup } from '../../format/group-name.ts'
 import { readErrorRate, readErrors, TOKENS } from '../../format/usage-measures.ts'
-import type { GroupName } from './choices.ts'
+import { type GroupName, toPair } from './choices.ts'
 
 export type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
@@ -94,4 +94,23 @@ export function toGroupNames(
     if (by === 'credential') return CREDENTIAL_NAMES[group] ?? group
     return nameOfGroup({ group, name: names.get(group) }, by)
   }
+}
+
+/** For sums whose groups are pairs. */
+export function toPairNames(
+  [by, then]: readonly [by: GroupName, then: GroupName],
+  sums: readonly Sum[],
+): NameGroup {
+  const first = toGroupNames(by, sums)
+  const second = toGroupNames(
+    then,
+    sums.map(({ thenGroup, thenName }) => ({ group: thenGroup, name: thenName })),
+  )
+  const names = new Map(
+    sums.map((sum) => [
+      toPair(sum),
+      `${first(sum)} · ${second({ group: sum.thenGroup, isRest: false })}`,
+    ]),
+  )
+  return ({ group, isRest }) => (isRest ? 'All others' : (names.get(group ?? '') ?? ''))
 }

@@ -162,6 +162,7 @@ function GroupLink({
   const filter = NAMED_GROUPS.find((known) => known === by)
   if (
     filter === undefined ||
+    choices.thenBy !== undefined ||
     sum.group === null ||
     sum.isRest ||
     choices.filters[filter] === sum.group

@@ -44,7 +44,7 @@ export function PeoplePage() {
     mutationFn: async () => {
       const days = [current.fromMs, current.toMs - 1].map((ms) => new Date(ms).toISOString())
       const name = days.map((day) => day.slice(0, 10)).join('-')
-      downloadText(toUsageCsv(people, 'user', nameOf), `gatehouse-people-${name}.csv`)
+      downloadText(toUsageCsv(people, { by: 'user', nameOf }), `gatehouse-people-${name}.csv`)
     },
   })
   return (

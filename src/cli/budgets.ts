@@ -46,7 +46,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .addOption(
       new Option(
         '--scope <scope>',
-        'account: all calls; otherwise it follows from what is given',
+        'account: all calls; each-user, each-key: a limit for each of them',
       ).choices(BUDGET_SCOPES),
     )
     .option('--key <id>', `the key: ${A_KEY}`)
@@ -63,6 +63,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
         'gatehouse budgets create --gate assistant --usd 50 --period month',
         'gatehouse budgets create --key key_… --tokens 1000000 --period day --alert-at 0.5,0.9,1',
         'gatehouse budgets create --tag team-a --usd 500 --period month',
+        'gatehouse budgets create --scope each-user --usd 100 --period month',
       ),
     )
     .action(async (flags: BudgetFlags, command: Command) => {
@@ -71,7 +72,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
       if (scopeTypeOf(given) === undefined)
         throw new CliError(
           'usage',
-          'Give one of --key, --gate, --member, --end-user and --tag, or --scope account.',
+          'Give one of --key, --gate, --member, --end-user and --tag, or --scope account, each-user or each-key.',
         )
       if ((tokens === undefined) === (usd === undefined))
         throw new CliError('usage', 'A budget limits tokens or US dollars: give --tokens or --usd.')
@@ -223,10 +224,12 @@ function raiseOf({ raise, limitUsd }: Budget): string {
 
 function scopeOf({ scope, keyId, gateId, member, endUser, tag }: Budget): string {
   if (scope === 'account') return 'the account'
+  if (scope === 'each-user' || scope === 'each-key') return scope.replace('-', ' ')
   return `the ${scope} ${keyId ?? gateId ?? member ?? endUser ?? tag}`
 }
 
 function usedOf({ used, limitTokens }: Budget): string {
+  if (used === null) return '-'
   return limitTokens === null ? `$${used.usd}` : String(used.tokens)
 }
 

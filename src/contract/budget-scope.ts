@@ -7,7 +7,9 @@ import { label } from './text.ts'
 const scope = z.enum(BUDGET_SCOPES).meta({
   description:
     'Whose calls the budget limits: those of the whole `account`, or of one key, gate, user or ' +
-    'tag. A call counts in every budget that applies to it.',
+    'tag. A call counts in every budget that applies to it. `each-user` and `each-key` are ' +
+    'defaults: every user, or every key and service token, has this limit of its own, unless a ' +
+    'budget of that user or key has the same period and unit.',
 })
 
 const MEMBERS = {
@@ -40,6 +42,8 @@ const NAMED_BY: Readonly<Record<BudgetScope['type'], readonly ScopeMember[]>> = 
   gate: ['gateId'],
   user: ['member', 'endUser'],
   tag: ['tag'],
+  'each-user': [],
+  'each-key': [],
 }
 
 export const scopeAnswer = {
@@ -53,7 +57,9 @@ export const scopeAnswer = {
 
 export const scopeFields = {
   scope: scope.optional().meta({
-    description: 'Required for `account`; otherwise it follows from the member that is given.',
+    description:
+      'Required for `account`, `each-user` and `each-key`; otherwise it follows from the member ' +
+      'that is given.',
   }),
   keyId: MEMBERS.keyId.optional(),
   gateId: MEMBERS.gateId.optional(),
@@ -85,7 +91,7 @@ export function checkScope(given: GivenScope, context: z.RefinementCtx): void {
   const extra = SCOPE_MEMBERS.filter((name) => given[name] !== undefined)[1]
   const message =
     given.scope === undefined
-      ? `give one of ${SCOPE_MEMBERS.join(', ')}, or the scope account`
+      ? `give one of ${SCOPE_MEMBERS.join(', ')}, or the scope account, each-user or each-key`
       : `the scope ${given.scope} needs ${NAMED_BY[given.scope].join(' or ') || 'no other member'}`
   context.addIssue({ code: 'custom', path: extra === undefined ? [] : [extra], message })
 }

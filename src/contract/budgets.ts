@@ -99,13 +99,16 @@ const budgetBody = z
           .int()
           .meta({ description: 'Calls with unknown cost, which is not in `usd`.' }),
       })
+      .nullable()
       .meta({
         description:
-          'Usage in the current period by calls that began after the budget was created.',
+          'Usage in the current period by calls that began after the budget was created; null ' +
+          'for `each-user` and `each-key`.',
       }),
     reserved: z
       .object({ tokens: amount, usd: amount })
-      .meta({ description: 'The usage that is reserved for running calls.' }),
+      .nullable()
+      .meta({ description: 'The usage that is reserved for running calls; null like `used`.' }),
     isExhausted: z.boolean().meta({
       description: 'Whether the budget is used up, so calls are refused with 429 `quota_exceeded`.',
     }),
@@ -140,7 +143,8 @@ export const createBudgetBody = z
   .meta({
     id: 'CreateBudget',
     description:
-      'One of `keyId`, `gateId`, `member`, `endUser` and `tag`, or the scope `account`; and ' +
+      'One of `keyId`, `gateId`, `member`, `endUser` and `tag`, or one of the scopes `account`, `each-user` and ' +
+      '`each-key`; and ' +
       'either `limitTokens` or `limitUsd`.',
   })
 
@@ -203,6 +207,7 @@ export const budgetResource = {
         alertAt: [0.8, 1],
       },
       'Dollars of the account': { scope: 'account', limitUsd: 2000, period: 'month' },
+      'Dollars of each person': { scope: 'each-user', limitUsd: 100, period: 'month' },
       'Dollars of a team': { tag: 'team-a', limitUsd: 500, period: 'month' },
     },
     update: {

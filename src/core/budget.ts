@@ -9,10 +9,19 @@ export type BudgetLimit =
   /** Billionths of a US dollar. */
   | { readonly type: 'spend'; readonly nanoUsd: number }
 
-export const BUDGET_SCOPES = ['account', 'key', 'gate', 'user', 'tag'] as const
+/** `each-…`: a default limit of its own for every user, or for every key and service token. */
+export const BUDGET_SCOPES = [
+  'account',
+  'key',
+  'gate',
+  'user',
+  'tag',
+  'each-user',
+  'each-key',
+] as const
 
 export type BudgetScope =
-  | { readonly type: 'account' }
+  | { readonly type: 'account' | 'each-user' | 'each-key' }
   | { readonly type: 'key'; readonly keyId: KeyId }
   | { readonly type: 'gate'; readonly gateId: GateId }
   | BudgetUser
@@ -34,7 +43,7 @@ export interface BudgetTag {
   readonly tagId: string
 }
 
-/** The dimension of the ledger that a scope selects; none for `account`. */
+/** The dimension of the ledger that a scope selects; none for `account` and `each-…`. */
 export interface LedgerScope {
   readonly keyId?: KeyId | undefined
   readonly gateId?: GateId | undefined

@@ -82,7 +82,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const accepted = withIgnored(named, call.attribution)
       call.accepted = accepted
       const dimensions = toDimensions(accepted, call.attribution)
-      const notReady = ports.limits.whenReady(caller, dimensions)
+      const notReady = ports.limits.whenReady(caller, dimensions, call.startedAt)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)
       slot.release()
       const { startedAt } = call

@@ -185,7 +185,11 @@ export interface Limits {
    * Undefined when past usage is counted.
    * @throws GatewayError `unavailable` (rejects)
    */
-  whenReady(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined
+  whenReady(
+    caller: Caller,
+    dimensions: CallDimensions,
+    startedAtMs: number,
+  ): Promise<void> | undefined
   /**
    * Returns a promise only when this node has to ask other nodes.
    * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with

@@ -27,6 +27,6 @@ export async function showSpend(
   const caller = authenticate(ports, request.headers, addressOf, anthropicMessages.keyHeader)
   // No gate has an empty id, so only the budgets of the caller itself are found.
   const dimensions = { gateId: '', user: caller.fixed?.user }
-  await limits.whenReady(caller, dimensions)
+  await limits.whenReady(caller, dimensions, clock.now())
   return toSpendView(limits.ownSpend(caller, dimensions, clock.now()))
 }

@@ -2,21 +2,24 @@
 import { type Budget, type BudgetScope, toLedgerScope } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { CallDimensions, Caller } from '../gateway/ports.ts'
-import { BudgetCounter, type BudgetCounterOptions } from './usage-counter.ts'
+import { HeadBudget, type HeadCounterOptions } from './head-counter.ts'
+import { BudgetCounter, BudgetRule } from './usage-counter.ts'
 
 const NONE: readonly BudgetCounter[] = []
 
 export class BudgetsByScope {
-  readonly #options: BudgetCounterOptions
-  readonly #byId = new Map<string, BudgetCounter>()
+  readonly #options: HeadCounterOptions
+  readonly #byId = new Map<string, BudgetCounter | HeadBudget>()
   readonly #byAccount = new Map<AccountId, AccountBudgets>()
 
-  constructor(options: BudgetCounterOptions) {
+  constructor(options: HeadCounterOptions) {
     this.#options = options
   }
 
+  /** @returns undefined also for a default budget, which has a counter for each head */
   find(id: string): BudgetCounter | undefined {
-    return this.#byId.get(id)
+    const found = this.#byId.get(id)
+    return found instanceof BudgetCounter ? found : undefined
   }
 
   findFor(caller: Caller, dimensions: CallDimensions): readonly BudgetCounter[] {
@@ -25,23 +28,39 @@ export class BudgetsByScope {
 
   put(budget: Budget): void {
     const known = this.#byId.get(budget.id)
-    known?.update(budget)
+    if (known instanceof BudgetCounter) known.update(budget)
+    else known?.rule.update(budget)
     if (known !== undefined) return
-    const counter = new BudgetCounter(budget, this.#options)
-    this.#byId.set(budget.id, counter)
+    const rule = new BudgetRule(budget, this.#options)
+    const isDefault = budget.scope.type === 'each-user' || budget.scope.type === 'each-key'
+    const added = isDefault
+      ? new HeadBudget(rule, this.#options)
+      : new BudgetCounter(rule, this.#options)
+    this.#byId.set(budget.id, added)
     const ofAccount = this.#byAccount.get(budget.accountId) ?? new AccountBudgets()
     this.#byAccount.set(budget.accountId, ofAccount)
-    ofAccount.add(counter)
+    ofAccount.add(added)
   }
 
   remove(id: string): void {
-    const counter = this.#byId.get(id)
-    if (counter === undefined) return
+    const removed = this.#byId.get(id)
+    if (removed === undefined) return
     this.#byId.delete(id)
-    const { accountId } = counter.budget
+    const { accountId } = removed.rule.budget
     const ofAccount = this.#byAccount.get(accountId)
-    ofAccount?.remove(counter)
+    ofAccount?.remove(removed)
     if (ofAccount?.isEmpty === true) this.#byAccount.delete(accountId)
+  }
+
+  /** Drops idle counters of heads. */
+  sweep(accountId: AccountId): void {
+    this.#byAccount.get(accountId)?.sweep()
+  }
+
+  /** @param accountId undefined: all accounts */
+  readHeadsLater(isAwaited: boolean, accountId?: AccountId): void {
+    for (const [id, ofAccount] of this.#byAccount)
+      if (accountId === undefined || id === accountId) ofAccount.readHeadsLater(isAwaited)
   }
 }
 
@@ -53,37 +72,85 @@ class AccountBudgets {
     gate: new Map(),
     user: new Map(),
     tag: new Map(),
+    'each-user': new Map(),
+    'each-key': new Map(),
   }
+  #defaults: readonly HeadBudget[] = []
 
   get isEmpty(): boolean {
-    return Object.values(this.#scopes).every(({ size }) => size === 0)
+    return (
+      this.#defaults.length === 0 && Object.values(this.#scopes).every(({ size }) => size === 0)
+    )
   }
 
-  findFor({ keyId }: Caller, { gateId, user, tags }: CallDimensions): readonly BudgetCounter[] {
+  findFor(caller: Caller, dimensions: CallDimensions): readonly BudgetCounter[] {
     const { account, key, gate, user: ofUsers, tag: ofTags } = this.#scopes
+    const { gateId, user, tags } = dimensions
     let found = account.get('') ?? NONE
-    found = join(found, key.get(keyId))
+    found = join(found, key.get(caller.keyId))
     found = join(found, gate.get(gateId))
     if (user !== undefined) found = join(found, ofUsers.get(user))
     if (tags !== undefined && ofTags.size > 0)
       for (const tag of tags.split(' ')) found = join(found, ofTags.get(tag))
+    for (const budget of this.#defaults) {
+      const head = budget.headOf(caller, dimensions)
+      if (head !== undefined && !this.#isReplaced(budget, head))
+        found = join(found, [budget.of(head)])
+    }
     return found
   }
 
-  add(counter: BudgetCounter): void {
-    const { scope } = counter.budget
-    const ofType = this.#scopes[scope.type]
-    const id = idOf(scope)
-    ofType.set(id, [...(ofType.get(id) ?? []), counter])
+  /** A head's own budget for the same period and unit replaces the default. */
+  #isReplaced({ rule: { budget } }: HeadBudget, head: string): boolean {
+    const { user, key } = this.#scopes
+    const own = budget.scope.type === 'each-user' ? user : key
+    return (
+      own
+        .get(head)
+        ?.some(
+          ({ budget: { period, limit } }) =>
+            period === budget.period && limit.type === budget.limit.type,
+        ) === true
+    )
   }
 
-  remove(counter: BudgetCounter): void {
-    const { scope } = counter.budget
+  add(added: BudgetCounter | HeadBudget): void {
+    if (added instanceof HeadBudget) {
+      this.#defaults = [...this.#defaults, added]
+      return
+    }
+    const { scope } = added.budget
     const ofType = this.#scopes[scope.type]
     const id = idOf(scope)
-    const rest = (ofType.get(id) ?? []).filter((other) => other !== counter)
+    ofType.set(id, [...(ofType.get(id) ?? []), added])
+    this.#readAfter(id)
+  }
+
+  remove(removed: BudgetCounter | HeadBudget): void {
+    if (removed instanceof HeadBudget) {
+      this.#defaults = this.#defaults.filter((other) => other !== removed)
+      return
+    }
+    const { scope } = removed.budget
+    const ofType = this.#scopes[scope.type]
+    const id = idOf(scope)
+    const rest = (ofType.get(id) ?? []).filter((other) => other !== removed)
     if (rest.length === 0) ofType.delete(id)
     else ofType.set(id, rest)
+    this.#readAfter(id)
+  }
+
+  sweep(): void {
+    for (const budget of this.#defaults) budget.sweep()
+  }
+
+  readHeadsLater(isAwaited: boolean): void {
+    for (const budget of this.#defaults) budget.readLater(isAwaited)
+  }
+
+  /** While a head's own budget applies, the default does not count the head's calls. */
+  #readAfter(head: string): void {
+    for (const budget of this.#defaults) budget.find(head)?.readLater(true)
   }
 }
 

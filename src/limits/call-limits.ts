@@ -83,8 +83,12 @@ export class CallLimits implements Limits {
     return this.#usage.ownSpend(caller, dimensions, nowMs)
   }
 
-  whenReady(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined {
-    return this.#usage.whenCountedFor(caller, dimensions)
+  whenReady(
+    caller: Caller,
+    dimensions: CallDimensions,
+    startedAtMs: number,
+  ): Promise<void> | undefined {
+    return this.#usage.whenCountedFor(caller, dimensions, startedAtMs)
   }
 
   acquireSlot(caller: Caller, nowMs: number): Slot {

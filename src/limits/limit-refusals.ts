@@ -94,6 +94,8 @@ const SCOPE_WORDS: Readonly<Record<BudgetScope['type'], string>> = {
   gate: 'this gate',
   user: 'this user',
   tag: 'a tag of this call',
+  'each-user': 'this user',
+  'each-key': 'this API key',
 }
 
 export function budgetRefusal(

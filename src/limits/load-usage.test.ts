@@ -85,37 +85,41 @@ test('usage settled while the ledger is read counts once, on top of past usage',
 test('only a call with a quota or a budget waits, and no longer than needed', async () => {
   const unlimited = begin({})
   expect(unlimited.usage.whenCounted()).toBeDefined()
-  expect(unlimited.usage.whenCountedFor(caller, { gateId: 'gate' })).toBeUndefined()
+  expect(unlimited.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)).toBeUndefined()
   unlimited.closing.abort()
 
   const withBudget = begin({}, true)
-  expect(withBudget.usage.whenCountedFor(caller, { gateId: 'other' })).toBeUndefined()
+  expect(withBudget.usage.whenCountedFor(caller, { gateId: 'other' }, 0)).toBeUndefined()
   expect(
-    withBudget.usage.whenCountedFor({ ...caller, accountId: 'a' as AccountId }, { gateId: 'gate' }),
+    withBudget.usage.whenCountedFor(
+      { ...caller, accountId: 'a' as AccountId },
+      { gateId: 'gate' },
+      0,
+    ),
   ).toBeUndefined()
-  expect(withBudget.usage.whenCountedFor(caller, { gateId: 'gate' })).toBeDefined()
+  expect(withBudget.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)).toBeDefined()
   withBudget.closing.abort()
 
   const limited = begin({ monthlyTokens: 20 })
-  const waiting = limited.usage.whenCountedFor(caller, { gateId: 'gate' })
+  const waiting = limited.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)
   expect(waiting).toBeDefined()
   ;(await limited.ledger.next()).resolve([past])
   await waiting
   expect(limited.admit()).toMatchObject({ kind: 'quota_exceeded' })
   await limited.loading
-  expect(limited.usage.whenCountedFor(caller, { gateId: 'gate' })).toBeUndefined()
+  expect(limited.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)).toBeUndefined()
 })
 
 test('a call with a quota and without a budget does not wait for the budgets’ past usage', async () => {
   const scene = begin({ monthlyTokens: 20 }, true)
-  const ofQuota = scene.usage.whenCountedFor(caller, { gateId: 'other' })
-  const ofBoth = scene.usage.whenCountedFor(caller, { gateId: 'gate' })
+  const ofQuota = scene.usage.whenCountedFor(caller, { gateId: 'other' }, 0)
+  const ofBoth = scene.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)
   ;(await scene.ledger.next()).resolve([past])
   await ofQuota
   expect(scene.admit({ gateId: 'other' as GateId })).toMatchObject({ kind: 'quota_exceeded' })
-  expect(scene.usage.whenCountedFor(caller, { gateId: 'other' })).toBeUndefined()
+  expect(scene.usage.whenCountedFor(caller, { gateId: 'other' }, 0)).toBeUndefined()
   const ofBudget = await scene.ledger.next()
-  expect(scene.usage.whenCountedFor(caller, { gateId: 'gate' })).toBe(ofBoth)
+  expect(scene.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)).toBe(ofBoth)
   expect(scene.usage.pastState()).toBe('reading')
   ofBudget.resolve([past])
   await ofBoth
@@ -127,7 +131,7 @@ test('a call with a quota and without a budget does not wait for the budgets’ 
 test('quotas that cannot be read count nothing, and refuse calls with a budget too', async () => {
   const scene = begin({ monthlyTokens: 1000 }, true)
   const waiting = ['gate', 'other'].map((gate) =>
-    scene.usage.whenCountedFor(caller, { gateId: gate }),
+    scene.usage.whenCountedFor(caller, { gateId: gate }, 0),
   )
   ;(await scene.ledger.next()).reject(new Error('the disk is gone'))
   for (const refusal of await Promise.allSettled(waiting))
@@ -139,7 +143,7 @@ test('quotas that cannot be read count nothing, and refuse calls with a budget t
 
 test('a failure half-way refuses the waiting calls, is tried again, and counts nothing twice', async () => {
   const scene = begin({ monthlyTokens: 1000 }, true)
-  const waiting = scene.usage.whenCountedFor(caller, { gateId: 'gate' })
+  const waiting = scene.usage.whenCountedFor(caller, { gateId: 'gate' }, 0)
   ;(await scene.ledger.next()).resolve([past])
   ;(await scene.ledger.next()).reject(new Error('the disk is gone'))
   const refusal = await waiting?.catch((error: unknown) => error)

@@ -10,6 +10,7 @@ import { spanOf } from '../core/period.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/check-quota.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
+import type { AskedHead } from './head-readings.ts'
 import type { UsedSoFar } from './usage-counter.ts'
 import { type PastUsage, sumOf, type UsageLimits } from './usage-limits.ts'
 
@@ -89,6 +90,27 @@ export async function loadBudgets(
     usage.addPastBudgetUsage(id, nowMs, past, isAgain)
     usage.alertBudget(id, nowMs)
   }
+  usage.readHeadsLater(isAgain === true)
+}
+
+/** The past usage of heads in their windows, in order. */
+export async function readHeads(
+  sums: Pick<LedgerSums, 'ofRanges'>,
+  heads: readonly AskedHead[],
+): Promise<readonly UsedSoFar[]> {
+  const used = new Map<AskedHead, UsedSoFar>()
+  for (const [accountId, some] of Map.groupBy(heads, ({ counter }) => counter.budget.accountId)) {
+    const ranges = some.map(({ counter: { budget, head }, window }) => ({
+      ...(budget.scope.type === 'each-user' ? { userId: head } : { keyId: head as KeyId }),
+      fromMs: window.startsAtMs,
+      untilMs: window.endsAtMs,
+    }))
+    for (const [index, sum] of (await sums.ofRanges(accountId, ranges)).entries()) {
+      const asked = some[index]
+      if (asked !== undefined) used.set(asked, sum)
+    }
+  }
+  return heads.map((head) => used.get(head) ?? { tokens: 0, nanoUsd: 0, unpricedCalls: 0 })
 }
 
 /**
@@ -114,6 +136,7 @@ export async function raiseUsage(
     usage.addPastBudgetUsage(id, nowMs, past, true)
     usage.alertBudget(id, nowMs)
   }
+  usage.readHeadsLater(true, accountId)
 }
 
 interface AccountBudgets {

@@ -69,11 +69,11 @@ test('a call waits until past usage is known', async () => {
   const limits = new CallLimits(createClock(), usage)
   const { promise, resolve } = Promise.withResolvers<void>()
   usage.awaitPast({ quotas: promise, budgets: promise })
-  const waiting = limits.whenReady(createCaller(60), { gateId: 'gate' })
+  const waiting = limits.whenReady(createCaller(60), { gateId: 'gate' }, 0)
   expect(waiting).toBeInstanceOf(Promise)
   resolve()
   await waiting
-  expect(limits.whenReady(createCaller(60), { gateId: 'gate' })).toBeUndefined()
+  expect(limits.whenReady(createCaller(60), { gateId: 'gate' }, 0)).toBeUndefined()
 })
 
 describe('requests per minute', () => {

@@ -51,7 +51,10 @@ export class SharedUsage implements UsageStorage {
   constructor(options: SharedUsageOptions) {
     this.#options = options
     this.#usage = options.usage
-    options.usage.shareWith({ countPast: (...past) => this.#countPast(...past) })
+    options.usage.shareWith({
+      countPast: (...past) => this.#countPast(...past),
+      drop: (window) => this.#drop(window),
+    })
   }
 
   /**
@@ -99,10 +102,14 @@ export class SharedUsage implements UsageStorage {
    * @returns how many requests were sent
    */
   tend(nowMs: number, usualQuestions: number, rounds = 1): number {
-    const forAll = Math.min(MAX_QUESTIONS_FOR_ALL, Math.ceil(this.#leases.size / rounds))
-    const maxQuestions = Math.max(usualQuestions, forAll)
+    const share = Math.ceil(this.#leases.size / rounds)
+    const maxQuestions = Math.max(usualQuestions, Math.min(MAX_QUESTIONS_FOR_ALL, share))
     let questions = 0
-    for (let looked = this.#leases.size; looked > 0 && questions < maxQuestions; looked -= 1) {
+    for (
+      let looked = Math.min(this.#leases.size, Math.max(share, 1_000));
+      looked > 0 && questions < maxQuestions;
+      looked -= 1
+    ) {
       const lease = this.#tended.next()
       if (lease === undefined) break
       if (lease.tend(nowMs)) questions += 1
@@ -113,7 +120,9 @@ export class SharedUsage implements UsageStorage {
 
   /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
   async tell(): Promise<void> {
-    await Promise.all([...this.#leases.values()].map((lease) => lease.tell()))
+    const telling: Promise<void>[] = []
+    for (const lease of this.#leases.values()) if (!lease.isTold) telling.push(lease.tell())
+    await Promise.all(telling)
   }
 
   /**
@@ -251,6 +260,13 @@ export class SharedUsage implements UsageStorage {
     this.#floors.set(window, { tokens, nanoUsd, unpricedCalls })
     window.reservedTokens = 0
     window.reservedNanoUsd = 0
+  }
+
+  #drop(window: UsageWindow): boolean {
+    const lease = this.#leases.get(window)
+    if (lease?.isIdle === false) return false
+    this.#leases.delete(window)
+    return true
   }
 
   #countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void {

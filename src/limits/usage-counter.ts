@@ -18,7 +18,7 @@ export interface UsedSoFar extends Amounts {
   readonly unpricedCalls: number
 }
 
-type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastNanoUsd'>
+export type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastNanoUsd'>
 
 export function sizeOf({ estimatedTokens, usualTokens = 0 }: CallSize): number {
   return estimatedTokens + usualTokens
@@ -29,6 +29,8 @@ export interface UsedAmounts extends Amounts {
   readonly isPriced: boolean
 }
 
+const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
+
 export class UsageWindow implements Span {
   readonly startsAtMs: number
   readonly endsAtMs: number
@@ -37,7 +39,11 @@ export class UsageWindow implements Span {
   unpricedCalls = 0
   reservedTokens = 0
   reservedNanoUsd = 0
-  #seen: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
+  /** Of a head's counter: whether past usage is included. */
+  isCounted = false
+  /** The reading of past usage that is under way. */
+  counting: Promise<void> | undefined
+  #seen: UsedSoFar = NOTHING
 
   constructor({ startsAtMs, endsAtMs }: Span) {
     this.startsAtMs = startsAtMs
@@ -118,11 +124,13 @@ export function shortageWithin(limits: Amounts, window: UsageWindow): Shortage |
  */
 const KEPT_WINDOWS = 4
 
+const NO_WINDOWS: readonly UsageWindow[] = []
+
 export class UsageCounter {
   readonly #period: Period
   readonly #originMs: number
   #window: UsageWindow | undefined
-  #others: readonly UsageWindow[] = []
+  #others: readonly UsageWindow[] = NO_WINDOWS
 
   constructor(period: Period, originMs = 0) {
     this.#period = period
@@ -141,6 +149,10 @@ export class UsageCounter {
     return this.#change(momentMs)
   }
 
+  windows(): readonly UsageWindow[] {
+    return this.#window === undefined ? [] : [...this.#others, this.#window]
+  }
+
   #change(momentMs: number): UsageWindow {
     const { startsAtMs: periodStartsAtMs, endsAtMs } = spanOf(this.#period, momentMs)
     const isOfOrigin = periodStartsAtMs < this.#originMs && this.#originMs < endsAtMs
@@ -150,7 +162,7 @@ export class UsageCounter {
     const known = this.#others.find((window) => window.startsAtMs === startsAtMs)
     const window = known ?? new UsageWindow({ startsAtMs, endsAtMs })
     const others = this.#others.filter((other) => other !== known)
-    this.#others = before === undefined ? others : [...others, before].slice(1 - KEPT_WINDOWS)
+    this.#others = before === undefined ? this.#others : [...others, before].slice(1 - KEPT_WINDOWS)
     this.#window = window
     return window
   }
@@ -172,21 +184,18 @@ export interface BudgetCounterOptions {
   readonly now: () => number
 }
 
-export class BudgetCounter {
-  readonly #options: BudgetCounterOptions
+/** A budget with its limits in the form that counters compare. */
+export class BudgetRule {
+  readonly #now: () => number
   #budget: Budget
   #ceilings: Amounts
   #raised: Amounts
-  readonly #counter: UsageCounter
-  #alerted: UsageWindow | undefined
-  #alertsSent = 0
 
-  constructor(budget: Budget, options: BudgetCounterOptions) {
+  constructor(budget: Budget, { now }: Pick<BudgetCounterOptions, 'now'>) {
+    this.#now = now
     this.#budget = budget
     this.#ceilings = toCeilings(budget, Number.POSITIVE_INFINITY)
     this.#raised = toCeilings(budget, Number.NEGATIVE_INFINITY)
-    this.#counter = new UsageCounter(budget.period, budget.createdAt)
-    this.#options = options
   }
 
   get budget(): Budget {
@@ -196,13 +205,44 @@ export class BudgetCounter {
   /** With a raise that has not ended. */
   get ceilings(): Amounts {
     const { raise } = this.#budget
-    return raise != null && this.#options.now() < raise.untilMs ? this.#raised : this.#ceilings
+    return raise != null && this.#now() < raise.untilMs ? this.#raised : this.#ceilings
   }
 
   update(budget: Budget): void {
     this.#budget = budget
     this.#ceilings = toCeilings(budget, Number.POSITIVE_INFINITY)
     this.#raised = toCeilings(budget, Number.NEGATIVE_INFINITY)
+  }
+}
+
+export class BudgetCounter {
+  readonly rule: BudgetRule
+  readonly #onAlert: BudgetCounterOptions['onAlert']
+  readonly #counter: UsageCounter
+  #alerted: UsageWindow | undefined
+  #alertsSent = 0
+
+  constructor(rule: BudgetRule, { onAlert }: Pick<BudgetCounterOptions, 'onAlert'>) {
+    this.rule = rule
+    this.#onAlert = onAlert
+    this.#counter = new UsageCounter(rule.budget.period, rule.budget.createdAt)
+  }
+
+  /** Names the counter among all nodes. */
+  get id(): string {
+    return this.rule.budget.id
+  }
+
+  get budget(): Budget {
+    return this.rule.budget
+  }
+
+  get ceilings(): Amounts {
+    return this.rule.ceilings
+  }
+
+  update(budget: Budget): void {
+    this.rule.update(budget)
     // The listener knows which alerts were received already.
     this.#alerted = undefined
   }
@@ -211,14 +251,27 @@ export class BudgetCounter {
     return this.#counter.at(atMs)
   }
 
+  protected windows(): readonly UsageWindow[] {
+    return this.#counter.windows()
+  }
+
+  /** Undefined when past usage is counted, or is counted with that of all budgets. */
+  whenCounted(_atMs: number): Promise<void> | undefined {
+    return undefined
+  }
+
   /** Undefined for a limit in tokens. */
   spendIn({
     nanoUsd,
     endsAtMs,
   }: Pick<UsageWindow, 'nanoUsd' | 'endsAtMs'>): SpendState | undefined {
-    const { limit, period } = this.#budget
+    const { limit, period } = this.budget
     if (limit.type !== 'spend') return undefined
     return { period, usedNanoUsd: nanoUsd, limitNanoUsd: this.ceilings.nanoUsd, endsAtMs }
+  }
+
+  reserve(window: UsageWindow, call: CallSize): Reservation {
+    return new Reservation(window, call)
   }
 
   settle(reservation: Reservation, used: UsedAmounts): void {
@@ -231,7 +284,7 @@ export class BudgetCounter {
       this.#alerted = window
       this.#alertsSent = 0
     }
-    const { alertAt, limit } = this.#budget
+    const { alertAt, limit } = this.budget
     const used = amountOf(limit, window)
     const most = amountOf(limit, this.ceilings)
     for (;;) {
@@ -240,7 +293,7 @@ export class BudgetCounter {
       this.#alertsSent += 1
       const { startsAtMs, endsAtMs } = window
       const period = { periodStartsAtMs: startsAtMs, periodEndsAtMs: endsAtMs }
-      this.#options.onAlert({ budget: this.#budget, threshold, ...period, used, limit: most })
+      this.#onAlert({ budget: this.budget, threshold, ...period, used, limit: most })
     }
   }
 }

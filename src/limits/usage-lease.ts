@@ -155,14 +155,17 @@ export class UsageLease {
     if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
   }
 
+  /** Whether the store knows all usage of this node. */
+  get isTold(): boolean {
+    return this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
+  }
+
+  get isIdle(): boolean {
+    return this.isTold && FIELDS.every((field) => this.#reserved[field] === 0)
+  }
+
   isOver(nowMs: number): boolean {
-    const isQuiet =
-      this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
-    return (
-      isQuiet &&
-      nowMs > this.window.endsAtMs &&
-      FIELDS.every((field) => this.#reserved[field] === 0)
-    )
+    return nowMs > this.window.endsAtMs && this.isIdle
   }
 
   async settled(): Promise<void> {

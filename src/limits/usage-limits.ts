@@ -2,7 +2,7 @@
  * The account's monthly quota and its budgets, in this process's memory. A call
  * is admitted while used plus reserved amounts are below the limit.
  */
-import type { Budget } from '../core/budget.ts'
+import type { Budget, BudgetScope } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -11,6 +11,8 @@ import type { Plan, Plans } from '../core/plan.ts'
 import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
 import { BudgetsByScope } from './budgets-by-scope.ts'
+import { HeadCounter } from './head-counter.ts'
+import { HeadReadings, type ReadHeads } from './head-readings.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
 import {
   type Amounts,
@@ -45,6 +47,8 @@ export interface LimitedWindow {
 }
 
 interface UsageSharing {
+  /** Forgets a window, unless other nodes do not know its usage. */
+  drop(window: UsageWindow): boolean
   countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void
 }
 
@@ -57,20 +61,50 @@ interface BudgetReservation {
   readonly reservation: Reservation
 }
 
+/** The scopes that hold the calls of one key or person. */
+const OWN_SCOPES: ReadonlySet<BudgetScope['type']> = new Set([
+  'key',
+  'user',
+  'each-user',
+  'each-key',
+])
+
 export class UsageLimits {
   readonly #plans: Plans
   readonly #quotas = new Map<AccountId, UsageCounter>()
   readonly #budgets: BudgetsByScope
   readonly #past = new AwaitedPast()
   #sharing: UsageSharing | undefined
+  #headReadings: HeadReadings | undefined
 
   constructor({ plans, onAlert = () => {}, clock = systemClock }: UsageLimitsOptions) {
     this.#plans = plans
-    this.#budgets = new BudgetsByScope({ onAlert, now: () => clock.now() })
+    this.#budgets = new BudgetsByScope({
+      onAlert,
+      now: () => clock.now(),
+      readPast: async (counter, window) =>
+        (await this.#headReadings?.read({ counter, window })) ?? NOTHING,
+      countPast: (window, past) => this.#countPast(window, past, true),
+      mayDrop: (window) => this.#sharing?.drop(window) ?? true,
+    })
   }
 
   shareWith(sharing: UsageSharing): void {
     this.#sharing = sharing
+  }
+
+  /** Without this, heads have no past usage. */
+  readHeadsWith(read: ReadHeads): void {
+    this.#headReadings = new HeadReadings(read)
+  }
+
+  /**
+   * The ledger may know more usage of heads than their counters.
+   * @param isAwaited whether the next calls wait for the reading
+   * @param accountId undefined: all accounts
+   */
+  readHeadsLater(isAwaited: boolean, accountId?: AccountId): void {
+    this.#budgets.readHeadsLater(isAwaited, accountId)
   }
 
   budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
@@ -127,10 +161,18 @@ export class UsageLimits {
     return this.#past.budgets
   }
 
-  whenCountedFor(caller: Caller, dimensions: CallDimensions): Promise<void> | undefined {
+  whenCountedFor(
+    caller: Caller,
+    dimensions: CallDimensions,
+    startedAtMs: number,
+  ): Promise<void> | undefined {
+    const counters = this.#budgets.findFor(caller, dimensions)
     const past = this.#past.budgets
-    if (past === undefined) return undefined
-    if (this.#budgets.findFor(caller, dimensions).length > 0) return past
+    if (past === undefined)
+      return counters.length === 0 ? undefined : whenAll(counters, startedAtMs)
+    if (counters.some((counter) => counter instanceof HeadCounter))
+      return past.then(() => whenAll(counters, startedAtMs))
+    if (counters.length > 0) return past
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
     return monthlyTokens !== null || monthlySpendUsd !== null ? this.#past.quotas : undefined
   }
@@ -165,7 +207,7 @@ export class UsageLimits {
   ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[] {
     return this.#budgets.findFor(caller, dimensions).flatMap((counter) => {
       const { endsAtMs, shown } = counter.windowAt(nowMs)
-      const isOwn = counter.budget.scope.type === 'key'
+      const isOwn = OWN_SCOPES.has(counter.budget.scope.type)
       return isOwn ? (counter.spendIn({ endsAtMs, nanoUsd: shown.nanoUsd }) ?? []) : []
     })
   }
@@ -178,6 +220,7 @@ export class UsageLimits {
   reserveBudgets(caller: Caller, call: CallAhead, isChecked = false): BudgetReservations {
     const counters = this.#budgets.findFor(caller, call)
     if (counters.length === 0) return NO_RESERVATIONS
+    this.#budgets.sweep(caller.accountId)
     if (!isChecked) for (const counter of counters) assertWithin(counter, call)
     return reserveAll(counters, call)
   }
@@ -291,6 +334,18 @@ export class UsageLimits {
 }
 
 const NO_WINDOWS: readonly LimitedWindow[] = []
+const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
+
+function whenAll(counters: readonly BudgetCounter[], atMs: number): Promise<void> | undefined {
+  let waiting: Promise<void>[] | undefined
+  for (const counter of counters) {
+    const counting = counter.whenCounted(atMs)
+    if (counting === undefined) continue
+    waiting ??= []
+    waiting.push(counting)
+  }
+  return waiting === undefined ? undefined : Promise.all(waiting).then(() => {})
+}
 
 function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
   return {
@@ -308,13 +363,13 @@ function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead)
 function reserveAll(counters: readonly BudgetCounter[], call: CallAhead): BudgetReservations {
   return counters.map((counter) => {
     const window = counter.windowAt(call.startedAtMs)
-    return { counter, reservation: new Reservation(window, call) }
+    return { counter, reservation: counter.reserve(window, call) }
   })
 }
 
 function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
   const window = counter.windowAt(momentMs)
-  return { id: counter.budget.id, window, limit: () => counter.ceilings }
+  return { id: counter.id, window, limit: () => counter.ceilings }
 }
 
 /** Usage of earlier calls of an account. */

@@ -23,6 +23,7 @@ import {
   loadQuotas,
   loadUsage,
   raiseUsage,
+  readHeads,
   showUsage,
 } from '../limits/load-usage.ts'
 import { Looks } from '../limits/looks.ts'
@@ -185,6 +186,13 @@ export function composeLedger({
       return { sums, nowMs: clock.now(), isAgain: true }
     })
   }
+  usage.readHeadsWith(async (heads) => {
+    // A dropped counter may have counted calls that are not yet shipped.
+    await shipper.ship()
+    const { signal } = closing
+    const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+    return await readHeads(sums, heads)
+  })
   const stopWatching = watchClock(clock, (step) => {
     reportStep(log, step)
     // All periods begin with a day.

@@ -21,16 +21,16 @@ export interface BudgetUse {
 export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): BudgetUse {
   if (limitTokens === null)
     return {
-      used: used.usd,
-      reserved: reserved.usd,
+      used: used?.usd ?? 0,
+      reserved: reserved?.usd ?? 0,
       limit: limitUsd ?? 0,
       format: formatUsdInCents,
       formatLimit: formatUsdExactly,
     }
   const format = (tokens: number) => `${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`
   return {
-    used: used.tokens,
-    reserved: reserved.tokens,
+    used: used?.tokens ?? 0,
+    reserved: reserved?.tokens ?? 0,
     limit: limitTokens,
     format,
     formatLimit: format,

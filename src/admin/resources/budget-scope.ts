@@ -24,7 +24,9 @@ export async function toScope(
   const type = scopeTypeOf(given)
   switch (type) {
     case 'account':
-      return { scope: { type }, name: 'account' }
+    case 'each-user':
+    case 'each-key':
+      return { scope: { type }, name: type }
     case 'key':
       return ofKey(dependencies, accountId, given.keyId as KeyId)
     case 'gate':

@@ -32,6 +32,8 @@ test.each([
     { scope: 'user', endUser: 'bob' },
     { scope: 'user', endUser: 'bob', name: 'bob' },
   ],
+  [{ scope: 'each-user' }, { scope: 'each-user', used: null, reserved: null, isExhausted: false }],
+  [{ scope: 'each-key' }, { scope: 'each-key', used: null, name: 'each-key' }],
   [{ tag: 'team:a' }, { scope: 'tag', tag: 'team:a', name: 'team:a' }],
 ])('%j is created, stored and shown', async (given, shown) => {
   const { id, ...made } = await create(given)
@@ -60,6 +62,7 @@ describe('is refused', () => {
   test.each([
     [{ scope: 'account', gateId: 'demo' }, 'the scope account needs no other member'],
     [{ scope: 'user', gateId: 'demo' }, 'the scope user needs member or endUser'],
+    [{ scope: 'each-user', member: ANN }, 'the scope each-user needs no other member'],
     [{ scope: 'tag' }, 'the scope tag needs tag'],
     [{ member: ANN, endUser: 'bob' }, 'give one of keyId, gateId, member, endUser, tag'],
     [{ scope: 'team', tag: 'team' }, 'scope: '],

@@ -10,7 +10,9 @@ import {
 } from '../../core/budget.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { toNanoUsd, toUsd } from '../../core/money.ts'
+import { spanOf } from '../../core/period.ts'
 import type { NewBudget } from '../../limits/budget-registry.ts'
+import type { UsageWindow } from '../../limits/usage-counter.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
@@ -87,19 +89,22 @@ function toRaise(
   return { by, untilMs: Date.parse(given.until) }
 }
 
-function toBudgetBody(
-  budget: Budget,
-  window: ReturnType<ControlPlaneDependencies['budgets']['windowOf']>,
-): BudgetBody {
+function toBudgetBody(budget: Budget, window: UsageWindow | undefined): BudgetBody {
   const { limit } = budget
-  const { tokens = 0, nanoUsd = 0, unpricedCalls = 0 } = window?.shown ?? {}
-  const { reservedTokens = 0, reservedNanoUsd = 0 } = window ?? {}
-  const endsAtMs = window?.endsAtMs ?? Number.POSITIVE_INFINITY
+  const endsAtMs = window?.endsAtMs ?? spanOf(budget.period, Date.now()).endsAtMs
   return {
     ...toPublicBudget(budget),
+    ...(window === undefined ? { used: null, reserved: null } : toFigures(window)),
+    isExhausted:
+      window !== undefined && amountOf(limit, window.shown) >= ceilingOf(budget, Date.now()),
+    resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
+  }
+}
+
+function toFigures({ shown, reservedTokens, reservedNanoUsd }: UsageWindow) {
+  const { tokens, nanoUsd, unpricedCalls } = shown
+  return {
     used: { tokens, usd: toUsd(nanoUsd), unpricedCalls },
     reserved: { tokens: reservedTokens, usd: toUsd(reservedNanoUsd) },
-    isExhausted: amountOf(limit, { tokens, nanoUsd }) >= ceilingOf(budget, Date.now()),
-    resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
   }
 }

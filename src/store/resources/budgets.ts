@@ -104,6 +104,8 @@ function toScope(row: Selectable<BudgetTable>): BudgetScope {
   const type = BUDGET_SCOPES.find((known) => known === scope)
   switch (type) {
     case 'account':
+    case 'each-user':
+    case 'each-key':
       return { type }
     case 'user':
       return {

@@ -37,6 +37,7 @@ export class BudgetBeginnings {
       .selectFrom('budgets')
       .select(PLACE)
       .where('first_tokens', 'is', null)
+      .where(isOfOne)
       .where('created_at', '<', beforeMs)
       .execute()
     for (const budget of budgets) await keepBeginning(this.#database, budget)
@@ -55,6 +56,8 @@ const PLACE = [
 
 type BudgetPlace = Pick<Selectable<BudgetTable>, (typeof PLACE)[number]>
 
+/** A default for each head has no usage of its own. */
+const isOfOne = sql<SqlBool>`(scope IS NULL OR scope NOT IN ('each-user', 'each-key'))`
 /** Users and tags have no hours. */
 const hasHours = sql<SqlBool>`(scope IS NULL OR scope = 'account')`
 

@@ -17,16 +17,29 @@ const SCOPE_CHOICES = {
   tag: 'A tag',
   endUser: 'An end user',
   account: 'The whole account',
+  'each-user': 'Each user, with a limit of their own',
+  'each-key': 'Each key and service token',
 } as const
 
 const SUBJECTS = { keyId: 'key', gateId: 'gate', member: 'member' } as const
 
 export function isChosen({ type, id }: ChosenScope): boolean {
-  return type === 'account' || id.trim() !== ''
+  return isWhole(type) || id.trim() !== ''
 }
 
 export function toScopeMembers({ type, id }: ChosenScope) {
-  return type === 'account' ? { scope: type } : { [type]: id.trim() }
+  return isWhole(type) ? { scope: type } : { [type]: id.trim() }
+}
+
+function isWhole(type: ChosenScope['type']) {
+  return type === 'account' || type === 'each-user' || type === 'each-key'
+}
+
+const HINTS: Partial<Record<ChosenScope['type'], string>> = {
+  'each-user':
+    'Clients choose the names they send, so this is no cap against a client that sends new ' +
+    'names. Create a budget for its key or the account too.',
+  'each-key': 'Members’ own tokens and the playground count for their users.',
 }
 
 export function BudgetScopeFields({
@@ -45,6 +58,7 @@ export function BudgetScopeFields({
         label="Limits"
         value={type}
         onChange={({ target }) => onChange({ type: target.value as ChosenScope['type'], id: '' })}
+        hint={HINTS[type]}
         options={SCOPE_CHOICES}
       />
       {(type === 'keyId' || type === 'gateId' || type === 'member') && (

@@ -41,6 +41,8 @@ const SCOPE_WORDS: Readonly<Record<Budget['scope'], string>> = {
   gate: 'Gate',
   user: 'User',
   tag: 'Tag',
+  'each-user': 'Each user',
+  'each-key': 'Each key',
 }
 
 function BudgetTable({
@@ -135,7 +137,13 @@ function BudgetTable({
 
 function UsedOf({ budget }: { readonly budget: Budget }) {
   const { used, reserved, limit, format, formatLimit } = toUse(budget)
-  const { unpricedCalls } = budget.used
+  const { unpricedCalls = 0 } = budget.used ?? {}
+  if (budget.used === null)
+    return (
+      <p className="text-[13px] text-ink-soft">
+        {formatLimit(limit)} {PERIOD_WORDS[budget.period]}, for each
+      </p>
+    )
   return (
     <div className="flex flex-col gap-1.5">
       <p className="flex flex-wrap justify-between gap-x-3 text-[13px] whitespace-nowrap tabular-nums">

@@ -1,0 +1,45 @@
+/** Reads the past usage of many heads together: heads that ask during a reading share the next one. */
+import type { HeadCounter } from './head-counter.ts'
+import type { UsageWindow, UsedSoFar } from './usage-counter.ts'
+
+export interface AskedHead {
+  readonly counter: HeadCounter
+  readonly window: UsageWindow
+}
+
+export type ReadHeads = (heads: readonly AskedHead[]) => Promise<readonly UsedSoFar[]>
+
+const HEADS_PER_READING = 200
+
+export class HeadReadings {
+  readonly #read: ReadHeads
+  #waiting: { readonly asked: AskedHead; readonly answer: PromiseWithResolvers<UsedSoFar> }[] = []
+  #isReading = false
+
+  constructor(read: ReadHeads) {
+    this.#read = read
+  }
+
+  read(asked: AskedHead): Promise<UsedSoFar> {
+    const answer = Promise.withResolvers<UsedSoFar>()
+    this.#waiting.push({ asked, answer })
+    if (!this.#isReading) void this.#run()
+    return answer.promise
+  }
+
+  async #run(): Promise<void> {
+    this.#isReading = true
+    while (this.#waiting.length > 0) {
+      const some = this.#waiting.splice(0, HEADS_PER_READING)
+      try {
+        const used = await this.#read(some.map(({ asked }) => asked))
+        for (const [index, { answer }] of some.entries()) answer.resolve(used[index] ?? NOTHING)
+      } catch (error) {
+        for (const { answer } of some) answer.reject(error)
+      }
+    }
+    this.#isReading = false
+  }
+}
+
+const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }

@@ -92,6 +92,36 @@ describe.each(databases)('on $name', (kind) => {
     expect(await counted()).toEqual([1])
   })
 
+  test('names of users who were not seen, and old erasures, go with the sums by user', async () => {
+    const user = 'end:0123456789abcdef'
+    await store.calls.insertMany(calls(1, 5).map((call) => ({ ...call, user })))
+    const before = NOW - 10 * DAY_MS
+    const name = (kind: 'user' | 'tag', hash: string) =>
+      ({ accountId: DEFAULT_ACCOUNT, kind, hash, name: hash }) as const
+    const many = Array.from({ length: 501 }, (_, index) => name('user', `end:${index}`))
+    await store.callerNames.write([...many, name('tag', 'old')], before - (before % DAY_MS) - 1)
+    await store.callerNames.write([name('user', user), name('user', 'user_1')], before)
+    for (const erasedAt of [before - 61_000, before - 59_000])
+      await store.endUsers.erase(DEFAULT_ACCOUNT, `end:${erasedAt}`, erasedAt)
+    await createRetention({ usersHorizon: { cut: () => before } }).run()
+    const names = await database.run<{ hash: string }>('SELECT hash FROM caller_names')
+    expect(names.map(({ hash }) => hash).sort()).toEqual([user, 'old', 'user_1'].sort())
+    const erased = await database.run<{ user_id: string }>('SELECT user_id FROM erased_users')
+    expect(erased).toEqual([{ user_id: `end:${before - 59_000}` }])
+  })
+
+  test('an erasure that a stopped process has left is finished', async () => {
+    const user = 'end:0123456789abcdef'
+    await store.calls.insertMany(calls(3, 5).map((call) => ({ ...call, user })))
+    await database.run(`INSERT INTO erased_users (account_id, user_id, erased_at)
+      VALUES ('${DEFAULT_ACCOUNT}', '${user}', ${NOW})`)
+    await createRetention().run()
+    const stored = await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })
+    expect(stored.map((call) => call.user)).toEqual(['(erased)', '(erased)', '(erased)'])
+    const [row] = await database.run<{ finished_at: number | null }>('SELECT * FROM erased_users')
+    expect(row?.finished_at).not.toBeNull()
+  })
+
   test('nothing is deleted while calls wait in the journal that cannot be shipped', async () => {
     await store.calls.insertMany(calls(3, 31))
     const retention = createRetention({
@@ -231,10 +261,8 @@ describe.each(databases)('on $name', (kind) => {
     await createRetention({ usersHorizon: { cut: () => NOW - 50 * DAY_MS } }).run()
     const count = async (table: 'call_sessions' | 'user_days' | 'tag_days') =>
       await store.database.selectFrom(table).selectAll().execute()
-    expect((await count('call_sessions')).map(({ session_id }) => session_id)).toEqual([
-      '0'.repeat(16),
-      '0000000000000999',
-    ])
+    const sessions = (await count('call_sessions')).map(({ session_id }) => session_id)
+    expect(sessions.sort()).toEqual(['0'.repeat(16), '0000000000000999'])
     const days = (await count('user_days')).map(({ starts_at }) => starts_at)
     expect(Math.min(...days)).toBe(dayOf(NOW - 50 * DAY_MS))
     expect(await total(DEFAULT_ACCOUNT)).toBe(302)

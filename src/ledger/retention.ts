@@ -21,7 +21,9 @@ export interface RetentionOptions extends HourlyOptions {
       | 'deleteSessionsBefore'
       | 'findUserDayBounds'
       | 'deleteUserDaysBefore'
+      | 'deleteUserNamesBefore'
     >
+    readonly endUsers: Pick<Store['endUsers'], 'finishErasures' | 'forgetErasuresBefore'>
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
   }
@@ -42,6 +44,7 @@ export class Retention extends HourlyWork {
     // would count twice.
     await this.#options.ship()
     const { store, horizon, pauseMs } = this.#options
+    await store.endUsers.finishErasures(this.signal)
     const bounds = await store.calls.findBounds()
     const before = bounds && horizon.cut(bounds)
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
@@ -79,7 +82,11 @@ export class Retention extends HourlyWork {
     if (paced.signal.aborted) return
     const bounds = await store.usage.findUserDayBounds(paced)
     const before = bounds && usersHorizon.cut(bounds)
-    if (before !== undefined) await store.usage.deleteUserDaysBefore(before, paced)
+    if (before === undefined) return
+    await store.usage.deleteUserDaysBefore(before, paced)
+    if (paced.signal.aborted) return
+    await store.usage.deleteUserNamesBefore(before, paced)
+    await store.endUsers.forgetErasuresBefore(before)
   }
 
   async #deleteBefore(before: number): Promise<number> {

@@ -12,6 +12,7 @@ import { giveBackSpace } from './database/free-space.ts'
 import { openStore, type Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { EndUserStore } from './usage/end-users.ts'
 import { UsageStore } from './usage/usage.ts'
 
 const DAY_MS = 86_400_000
@@ -47,6 +48,7 @@ describe.each(databases)('on $name', (kind) => {
       store: {
         calls: new CallTableStore(watched.database),
         usage: new UsageStore(watched.database),
+        endUsers: new EndUserStore(watched.database),
         budgetBeginnings: new BudgetBeginnings(watched.database),
         giveBackSpace: (options) => giveBackSpace(watched.database, options),
       },

@@ -36,8 +36,9 @@ export const ledgerSettings = {
     isShared: true,
     sentence: 'how long daily sums by user are kept: 13 months; sums by tag are kept forever',
     note:
-      'Older ones are deleted once an hour, a day at a time. Never shorter than ' +
-      '`GATEHOUSE_RETENTION_DAYS`, after which sessions are deleted',
+      'Older ones are deleted once an hour, a day at a time, and so are the names of users who have ' +
+      'not called since. Never shorter than `GATEHOUSE_RETENTION_DAYS`, after which sessions are ' +
+      'deleted ([what is stored](guides/attribution.md#what-is-stored))',
   }),
   GATEHOUSE_AUDIT_RETENTION_DAYS: defineSetting(days, {
     default: 365,

@@ -148,10 +148,10 @@ describe.each(databases)('on $name', (kind) => {
     expect(await readFigures()).toEqual(
       figuresOf({ [`${DEFAULT_ACCOUNT} (erased)`]: 1, [`${DEFAULT_ACCOUNT} ${ANN}`]: 2 }),
     )
-    const pacing = { between: () => Promise.resolve() }
-    await expect(store.endUsers.finishErasures(pacing)).rejects.toThrow('refused by the test')
+    const { signal } = new AbortController()
+    await expect(store.endUsers.finishErasures(signal)).rejects.toThrow('refused by the test')
     await database.run(`DROP TRIGGER refusing${'path' in database.location ? '' : ' ON calls'}`)
-    await store.endUsers.finishErasures(pacing)
+    await store.endUsers.finishErasures(signal)
     expect(await readFigures()).toEqual(figuresOf({ [`${DEFAULT_ACCOUNT} (erased)`]: 3 }))
     await store.endUsers.forgetErasuresBefore(LATER)
     expect(await database.run('SELECT * FROM erased_users')).toHaveLength(1)

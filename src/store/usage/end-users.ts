@@ -10,7 +10,6 @@ import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UserDayTable } from '../schema.ts'
 import { addCallers } from './caller-writer.ts'
 import { takeTurnAtEndUsers } from './erased-users.ts'
-import type { Pacing } from './old-hours.ts'
 import type { SessionRow } from './sessions.ts'
 import { DAY_MS } from './usage-columns.ts'
 
@@ -138,16 +137,15 @@ export class EndUserStore {
   }
 
   /** Continues the erasures that a stopped process has left. */
-  async finishErasures({ signal, between }: Pacing): Promise<void> {
+  async finishErasures(signal: AbortSignal): Promise<void> {
     const begun = await this.#database
       .selectFrom('erased_users')
       .selectAll()
       .where('finished_at', 'is', null)
       .execute()
     for (const { account_id, user_id, erased_at } of begun) {
-      if (signal?.aborted === true) return
+      if (signal.aborted) return
       await this.#move(account_id, user_id, erased_at)
-      await between()
     }
   }
 

@@ -1,4 +1,6 @@
-/** Deletes expired sessions and sums by user, by account in steps. Sums by tag stay. */
+/**
+ * Deletes expired sessions, sums by user and names of users, by account in steps. Sums by tag stay.
+ */
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
@@ -8,6 +10,7 @@ import { noteDeletedBefore, type Pacing } from './old-hours.ts'
 import { DAY_MS } from './usage-columns.ts'
 
 const ROWS_PER_STEP = 250
+const NAMES_PER_STEP = 500
 
 const EXPIRING = {
   user_days: { time: 'starts_at', id: 'user_id' },
@@ -34,6 +37,53 @@ export async function deleteUserDaysBefore(
   const beforeMs = timeMs - (timeMs % DAY_MS)
   await noteDeletedBefore(database, 'user_days', beforeMs)
   return await deleteBefore(database, 'user_days', { beforeMs, ...pacing })
+}
+
+/**
+ * Deletes the names of members and end users who were not seen since. Names of tags stay as long as
+ * the sums by tag.
+ */
+export async function deleteUserNamesBefore(
+  database: Kysely<Schema>,
+  timeMs: number,
+  { signal, between }: Pacing,
+): Promise<number> {
+  const beforeMs = timeMs - (timeMs % DAY_MS)
+  let deleted = 0
+  for (let account = await nextAccount(database, 'caller_names', undefined); account !== null; ) {
+    // No index finds old names, so all names of an account are read in steps.
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      if (signal?.aborted === true) return deleted
+      await between()
+      const names: readonly { readonly hash: string; readonly last_seen_at: number }[] =
+        await database
+          .selectFrom('caller_names')
+          .select(['hash', 'last_seen_at'])
+          .where('account_id', '=', account)
+          .where('kind', '=', 'user')
+          .where('hash', '>', after)
+          .orderBy('hash')
+          .limit(NAMES_PER_STEP)
+          .execute()
+      const old = names.filter(({ last_seen_at }) => last_seen_at < beforeMs)
+      if (old.length > 0)
+        await database
+          .deleteFrom('caller_names')
+          .where('account_id', '=', account)
+          .where('kind', '=', 'user')
+          .where(
+            'hash',
+            'in',
+            old.map(({ hash }) => hash),
+          )
+          .where('last_seen_at', '<', beforeMs)
+          .execute()
+      deleted += old.length
+      after = names.length < NAMES_PER_STEP ? undefined : names.at(-1)?.hash
+    }
+    account = await nextAccount(database, 'caller_names', account)
+  }
+  return deleted
 }
 
 /** Days are deleted as a whole, so the oldest is given as the last moment of its day. */
@@ -103,7 +153,7 @@ async function deleteSome(
 
 async function nextAccount(
   database: Kysely<Schema>,
-  table: ExpiringTable,
+  table: ExpiringTable | 'caller_names',
   after: AccountId | undefined,
 ): Promise<AccountId | null> {
   const { rows } = await sql<{ id: AccountId | null }>`

@@ -10,7 +10,12 @@ import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
 import { sumGroups } from './group-steps.ts'
-import { deleteSessionsBefore, deleteUserDaysBefore, findUserDayBounds } from './old-callers.ts'
+import {
+  deleteSessionsBefore,
+  deleteUserDaysBefore,
+  deleteUserNamesBefore,
+  findUserDayBounds,
+} from './old-callers.ts'
 import {
   deleteHoursBefore,
   findDeletedBefore,
@@ -153,6 +158,10 @@ export class UsageStore {
 
   async deleteUserDaysBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
     return await deleteUserDaysBefore(this.#database, timeMs, this.#pacingOf(options))
+  }
+
+  async deleteUserNamesBefore(timeMs: number, options: UpkeepOptions = {}): Promise<number> {
+    return await deleteUserNamesBefore(this.#database, timeMs, this.#pacingOf(options))
   }
 
   async deleteRefusedBefore(timeMs: number, options: UpkeepOptions = {}): Promise<void> {

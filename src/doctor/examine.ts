@@ -268,6 +268,14 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
             'status counts them',
         ),
       ]
+    if (keys === undefined && settings.database !== undefined)
+      return [
+        findingsOf(check).warn(
+          'there is none yet, so calls count for members only, and not for users of applications, ' +
+            'sessions and tags',
+          'Set GATEHOUSE_MASTER_KEY to the same value on every node: openssl rand -hex 32',
+        ),
+      ]
     const where =
       settings.masterKeys.current === undefined ? 'in the data folder' : 'in GATEHOUSE_MASTER_KEY'
     const message =

@@ -140,6 +140,12 @@ export async function openState({
         settings.database === undefined ||
         findMasterKeys({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys }) !==
           undefined,
+      onNoMasterKey: () =>
+        log.warn(
+          {},
+          'attribution: there is no master key, so calls count for members only, and not for users ' +
+            'of applications, sessions and tags: set GATEHOUSE_MASTER_KEY on every node',
+        ),
       onFailure: (error, accountId) =>
         log.error(
           { accountId, err: error },

@@ -81,6 +81,33 @@ describe.each(databases)('attribution settings on $name', (kind) => {
     expect(registry.hash(DEFAULT_ACCOUNT, 'user', 'ann')).toBeDefined()
   })
 
+  test('a master key that is missing at the start is reported, and looked for each minute', async () => {
+    const reports: string[] = []
+    const looks: boolean[] = []
+    let elapsedMs = 0
+    let hasKey = false
+    const registry = await AttributionRegistry.load({
+      attribution: store.attribution,
+      vault: createVault([oldKey]),
+      mayEncrypt: () => {
+        looks.push(hasKey)
+        return hasKey
+      },
+      onNoMasterKey: () => void reports.push('missing'),
+      clock: { elapsed: () => elapsedMs },
+      onFailure: (error) => void failures.push(error),
+    })
+    expect(reports).toEqual(['missing'])
+    for (elapsedMs of [1, 2, 59_999]) registry.settingsOf(DEFAULT_ACCOUNT)
+    expect(looks).toEqual([false, false])
+    hasKey = true
+    elapsedMs = 60_001
+    registry.settingsOf(DEFAULT_ACCOUNT)
+    await registry.ensure(DEFAULT_ACCOUNT)
+    expect(registry.hash(DEFAULT_ACCOUNT, 'user', 'ann')).toBeDefined()
+    expect(failures).toEqual([])
+  })
+
   test('an account made after the start has its key before its first call', async () => {
     const [here, there] = [await load(), await load()]
     await here.ensure(STRANGER)

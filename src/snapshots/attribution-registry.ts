@@ -9,6 +9,7 @@ import {
   type HashedKind,
   hashKeyBinding,
 } from '../core/attribution.ts'
+import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -26,6 +27,9 @@ export interface AttributionRegistryOptions {
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   /** False while encrypting would create a master key that other nodes do not have. */
   readonly mayEncrypt: () => boolean
+  /** Called at the start when an account has no hash key and none may be created. */
+  readonly onNoMasterKey?: () => void
+  readonly clock?: Pick<Stopwatch, 'elapsed'>
   /** Called when an account's hash key cannot be decrypted or created. */
   readonly onFailure: (error: unknown, accountId: AccountId | undefined) => void
 }
@@ -39,11 +43,14 @@ interface Entry {
 
 const HASH_KEY_BYTES = 32
 const HASH_CHARACTERS = 16
+/** Between looks for a master key, because a look reads a file. */
+const LOOK_FOR_KEY_MS = 60_000
 
 export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
   readonly #options: AttributionRegistryOptions
   readonly #recent = new RecentHashes()
   readonly #asked = new Set<AccountId>()
+  #nextLookMs = 0
 
   private constructor(options: AttributionRegistryOptions) {
     super(options.attribution)
@@ -53,8 +60,9 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
   /** Creates the hash key of each account that lacks one. */
   static async load(options: AttributionRegistryOptions): Promise<AttributionRegistry> {
     const registry = new AttributionRegistry(options)
-    if (options.mayEncrypt())
-      await registry.#create(await options.attribution.listAccountsWithout())
+    const without = await options.attribution.listAccountsWithout()
+    if (options.mayEncrypt()) await registry.#create(without)
+    else if (without.length > 0) options.onNoMasterKey?.()
     await registry.followAll()
     return registry
   }
@@ -196,11 +204,19 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     return { accountId, sealedHashKey, settings: DEFAULT_ATTRIBUTION }
   }
 
-  /** An older node may have created the account. Tried once per account and process. */
+  /**
+   * An older node may have created the account, or the first master key may exist meanwhile. Tried
+   * once per account and process with a master key.
+   */
   #ensureLater(accountId: AccountId): void {
     if (this.#asked.has(accountId)) return
+    const { mayEncrypt, clock = systemClock } = this.#options
+    if (clock.elapsed() < this.#nextLookMs) return
+    if (!mayEncrypt()) {
+      this.#nextLookMs = clock.elapsed() + LOOK_FOR_KEY_MS
+      return
+    }
     this.#asked.add(accountId)
-    if (!this.#options.mayEncrypt()) return
     this.ensure(accountId).catch((error: unknown) => this.#options.onFailure(error, accountId))
   }
 }

@@ -196,6 +196,22 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       expectNoPassword(away.said)
     })
 
+    test('that hashes need a master key, by doctor and in the log of a start', async () => {
+      const url = await scene.createDatabase()
+      const environment = { GATEHOUSE_DATA_DIR: folder.path, DATABASE_URL: url }
+      expect(found(await examine(environment), 'master key', 'warn')).toContain(
+        'calls count for members only',
+      )
+      const withKey = { ...environment, GATEHOUSE_MASTER_KEY: 'c0ffee00'.repeat(8) }
+      expect(found(await examine(withKey), 'master key', 'ok')).toContain('opens everything')
+      const server = await startOn(url)
+      try {
+        expect(server.output()).toContain('set GATEHOUSE_MASTER_KEY on every node')
+      } finally {
+        await server.remove()
+      }
+    })
+
     test('the users, by the command line beside a server', async () => {
       const url = await scene.createDatabase()
       const server = await startOn(url)

@@ -88,7 +88,7 @@ test('the account is renamed, and a refused name is reported at its field until 
   await name.and(page.locator('[aria-invalid=true]')).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('button', { name: /Engines Ltd/ }).waitFor()
-  await page.getByText('Never stored').waitFor()
+  await page.getByText('Never stored', { exact: true }).waitFor()
   await page.getByText('30 days').waitFor()
   expect(await findPageFaults(page)).toEqual([])
 })
@@ -240,6 +240,17 @@ test('a member sees why removing others is not possible', async () => {
     .waitFor()
   expect(await guest.page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
   expect(await guest.page.getByRole('button', { name: 'Leave' }).count()).toBe(1)
+})
+
+test('a member sees, and does not change, who sees figures of people', async () => {
+  await follow(guest.page, '/settings')
+  const who = guest.page.getByRole('combobox', { name: 'Who sees figures of other people' })
+  await guest.page.getByText('Only the owner of the account changes this.').waitFor()
+  expect(await who.isDisabled()).toBe(true)
+  await follow(guest.page, '/people')
+  await guest.page.getByText('Members see only their own figures.').waitFor()
+  expect(await findPageFaults(guest.page)).toEqual([])
+  await follow(guest.page, '/settings/members')
 })
 
 test('the password is changed, which ends other sessions; a wrong one is reported', async () => {

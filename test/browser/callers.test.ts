@@ -8,7 +8,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { createGate } from '../support/control-plane.ts'
+import { createGate, createKey } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type PlannedCall, seedCallerNames, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -46,6 +46,7 @@ let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let page: Page
+let unusedKeyId: string
 beforeAll(async () => {
   folder = await createTemporaryFolder()
   await seedCallerNames(folder.path, 'user', new Map([[ANN, 'ann@example.com']]))
@@ -53,6 +54,7 @@ beforeAll(async () => {
   await seedPlannedCalls(folder.path, PLAN)
   gatehouse = await startGatehouse({ dataFolder: folder.path, sandbox: true })
   await createGate(gatehouse, 'coding', 'sandbox/echo')
+  unusedKeyId = (await createKey(gatehouse, 'not used')).id
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   page = visit.page
@@ -211,6 +213,24 @@ test('a session shows its calls with subagents nested, and the growth of its inp
   expect(await findPageFaults(page)).toEqual([])
   await review.getByRole('link').click()
   await page.getByRole('button', { name: `Remove the filter session ${SESSION}` }).waitFor()
+})
+
+test('sessions are filtered by user and key', async () => {
+  await follow(page, '/sessions')
+  const sessions = page.getByRole('region', { name: 'Sessions' }).locator('tbody tr')
+  await untilItHolds(async () => expect(await sessions.count()).toBe(1))
+  await page.getByRole('searchbox', { name: /^User: / }).fill('end:nobody')
+  await page.keyboard.press('Enter')
+  await page.getByText('No sessions in this range').waitFor()
+  await page.getByRole('searchbox', { name: /^User: / }).fill(ANN)
+  await page.keyboard.press('Enter')
+  await untilItHolds(async () => expect(await sessions.count()).toBe(1))
+  await page.getByRole('button', { name: 'Remove the filter user ann@example.com' }).click()
+  await page.waitForURL((url) => !url.searchParams.has('user'))
+  await page.getByRole('combobox', { name: 'Token or key' }).selectOption('not used')
+  await page.waitForURL(`**key=${unusedKeyId}**`)
+  await page.getByText('No sessions in this range').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
 })
 
 test('the page of a gate shows its traffic, callers and errors before its form', async () => {

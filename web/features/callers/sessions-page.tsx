@@ -1,6 +1,7 @@
 /** The sessions of coding agents and applications. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useKeysAndTokens } from '../../api/keys-and-tokens.ts'
 import { parseRangeChoice, resolveRange } from '../../format/time-range.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -18,6 +19,11 @@ const ORDERS = [
   ['tokens', 'Most tokens first'],
 ] as const
 
+const SEARCHED = [
+  ['session', 'Session id or hash, then Enter', 'Session id, then Enter'],
+  ['user', 'User: name, e-mail address or end:NAME, then Enter', 'User, then Enter'],
+] as const
+
 export function SessionsPage() {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const choice = parseRangeChoice(search)
@@ -26,13 +32,11 @@ export function SessionsPage() {
   const { user, key, session } = search
   const query: SessionQuery = { user, key, session, order }
   const userName = useUserName(user)
-  const [typed, setTyped] = useState(session ?? '')
+  const keys = useKeysAndTokens().data ?? []
+  const [typed, setTyped] = useState({ session: session ?? '', user: user ?? '' })
+  const hasUnlistedKey = key !== undefined && !keys.some(({ id }) => id === key)
   const change = (next: Readonly<Record<string, string | undefined>>) =>
     void navigate({ to: '.', search: { ...search, ...next }, replace: true })
-  const filters = [
-    ...(user === undefined ? [] : [['user', userName] as const]),
-    ...(key === undefined ? [] : [['key', key] as const]),
-  ]
   return (
     <Page
       title="Sessions"
@@ -45,17 +49,39 @@ export function SessionsPage() {
           className="flex flex-wrap items-center gap-3 border-b border-line px-5 py-3"
           onSubmit={(event) => {
             event.preventDefault()
-            change({ session: typed === '' ? undefined : typed })
+            change({ session: typed.session || undefined, user: typed.user || undefined })
           }}
         >
-          <SearchField
-            label="Session id or hash, then Enter"
-            value={typed}
-            onChange={(text) => {
-              setTyped(text)
-              if (text === '') change({ session: undefined })
-            }}
-          />
+          {SEARCHED.map(([name, label, example]) => (
+            <SearchField
+              key={name}
+              label={label}
+              placeholder={example}
+              value={typed[name]}
+              onChange={(text) => {
+                setTyped((before) => ({ ...before, [name]: text }))
+                if (text === '') change({ [name]: undefined })
+              }}
+            />
+          ))}
+          {/* Enter sends a form with several fields only if the form has a button. */}
+          <button type="submit" className="sr-only" tabIndex={-1}>
+            Apply
+          </button>
+          <select
+            aria-label="Token or key"
+            value={key ?? ''}
+            onChange={({ target }) => change({ key: target.value || undefined })}
+            className={`${CONTROL_CLASS} h-9 !w-auto max-w-56 !text-[13px]`}
+          >
+            <option value="">Any token or key</option>
+            {hasUnlistedKey && <option value={key}>{key}</option>}
+            {keys.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
           <select
             aria-label="Order"
             value={order}
@@ -68,17 +94,19 @@ export function SessionsPage() {
               </option>
             ))}
           </select>
-          {filters.map(([name, shown]) => (
+          {user !== undefined && (
             <Button
-              key={name}
               size="small"
               look="quiet"
               type="button"
-              onClick={() => change({ [name]: undefined })}
+              onClick={() => {
+                setTyped((before) => ({ ...before, user: '' }))
+                change({ user: undefined })
+              }}
             >
-              {`Remove the filter ${name} ${shown}`}
+              {`Remove the filter user ${userName}`}
             </Button>
-          ))}
+          )}
         </form>
         <SessionTable query={query} period={resolveRange(choice, Date.now()).current} />
       </Card>

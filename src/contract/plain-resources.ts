@@ -13,12 +13,13 @@ export interface PlainField {
   readonly hint?: string
 }
 
-/** A list of texts, such as ids. Absent at creation: empty. */
+/** A list of ids of members. Absent at creation: empty. */
 export interface PlainList {
   readonly about: string
   readonly most: number
   readonly each: { readonly max: number }
   readonly help: string
+  readonly hint: string
   readonly example?: readonly string[]
 }
 
@@ -79,6 +80,7 @@ export const PLAIN_RESOURCES = {
           'Ids of members. Their calls bear the tag from now on, so a tag with members is a team.',
         most: 1_000,
         each: { max: 100 },
+        hint: 'Calls that count for these members bear the tag from now on: a tag with members is a team.',
         help: 'id of a member whose calls bear the tag; repeat the option for more; none: nobody',
         example: ['user_01a1fbc63aa470d6877cf556d6121edd'],
       },

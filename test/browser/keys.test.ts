@@ -11,7 +11,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { controlPlaneCall, createKey } from '../support/control-plane.ts'
+import { controlPlaneCall, createKey, deleteKey } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { routePage } from '../support/route-page.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
@@ -30,6 +30,7 @@ beforeAll(async () => {
   visit = await browser.visit(gatehouse.url)
   seen = collectSeenTexts(visit.page)
   await enterAsOwner(visit.page, gatehouse)
+  await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'team-a' })
 })
 afterAll(async () => {
   await browser.close()
@@ -62,6 +63,8 @@ interface ListedKey {
   readonly id: string
   readonly name: string
   readonly expiresAt: string | null
+  readonly user: string | null
+  readonly tags: readonly string[]
   readonly previous: { readonly maskedPrefix: string; readonly endsAt: string } | null
 }
 
@@ -104,6 +107,40 @@ test('a key is created, shown once, works, is deleted, and the next call is refu
     .getByRole('cell', { name: 'billing service', exact: true })
     .waitFor({ state: 'detached' })
   expect(await callWith(key)).toBe(401)
+})
+
+test('a key has a member and tags, which are checked, shown and changed', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Create New Key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('team key')
+  await dialog.getByText('Tags of the account: team-a.').waitFor()
+  await dialog.getByLabel('Counts for').selectOption('Ada Owner')
+  await dialog.getByLabel('Tags').fill('team-a, other')
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+  await dialog.getByText("there is no tag 'other' in this account").waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await dialog.getByLabel('Tags').fill('team-a, team-a:night shift')
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+  await copyShownOnce(page, 'key')
+  await page.getByRole('button', { name: 'Done' }).click()
+  const made = await listedKey('team key')
+  expect(made.tags).toEqual(['team-a', 'team-a:night shift'])
+  expect(made.user).toMatch(/^user_/)
+
+  await chooseAction('team key', 'Edit')
+  expect(await dialog.getByLabel('Tags').inputValue()).toBe('team-a, team-a:night shift')
+  await dialog.getByLabel('Counts for').selectOption('No member')
+  await dialog.getByLabel('Tags').fill('team-a')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Key “team key” saved').waitFor()
+  expect(await listedKey('team key')).toMatchObject({ user: null, tags: ['team-a'] })
+  await page.getByRole('link', { name: 'team key' }).click()
+  await page.getByText('Counts for').waitFor()
+  await page.getByText('team-a', { exact: true }).waitFor()
+  await deleteKey(gatehouse, made.id)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Create New Key' }).waitFor()
 })
 
 test('a refused name is reported at its field', async () => {

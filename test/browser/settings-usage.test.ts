@@ -126,7 +126,7 @@ test('a webhook is added, shows its secret once, is tested, switched off, change
   await item.getByRole('switch', { checked: true }).waitFor()
 })
 
-test('a tag is created, its name is unique, and it is edited and deleted', async () => {
+test('a tag is created, its name is unique, and it is edited, gets members and is deleted', async () => {
   await openSection('Tags')
   const dialog = page.getByRole('dialog')
   const create = async (name: string) => {
@@ -149,6 +149,19 @@ test('a tag is created, its name is unique, and it is edited and deleted', async
   await dialog.getByLabel('Description').fill('What customers see')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('cell', { name: 'What customers see' }).waitFor()
+  for (const [isMember, count] of [
+    [true, '1'],
+    [false, '0'],
+  ] as const) {
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Edit production' }).click()
+    const member = dialog.getByRole('group', { name: /^Members/ }).getByRole('checkbox')
+    expect(await member.isChecked()).toBe(!isMember)
+    await member.setChecked(isMember)
+    expect(await findPageFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: new RegExp(`production.* ${count} `) }).waitFor()
+  }
   await page.getByRole('button', { name: 'Delete production' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the tag' }).click()
   await page.getByText('No tags').waitFor()

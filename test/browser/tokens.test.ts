@@ -27,6 +27,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   await enterAsOwner(visit.page, gatehouse)
+  await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'laptops' })
 })
 afterAll(async () => {
   await browser.close()
@@ -51,6 +52,7 @@ interface ListedToken {
   readonly ipRanges: readonly string[] | null
   readonly overrides: boolean
   readonly owner: { readonly type: string } | null
+  readonly tags: readonly string[]
 }
 
 async function listedToken(name: string): Promise<ListedToken | undefined> {
@@ -88,6 +90,7 @@ test('an access token is created with rules, shown once with ready lines, and on
   await dialog().getByText('Choose at least one gate.').waitFor()
   await dialog().getByRole('checkbox', { name: 'demo' }).check()
   await field('Owner').selectOption('Ada Owner')
+  await field('Tags').fill('laptops')
   await dialog().getByText('Advanced').click()
   await field('Requests a minute').fill('1,200')
   await field('IP ranges').fill('127.0.0.0/8, ::1/128')
@@ -122,6 +125,7 @@ test('an access token is created with rules, shown once with ready lines, and on
     ipRanges: ['127.0.0.0/8', '::1/128'],
     overrides: false,
     owner: { type: 'member' },
+    tags: ['laptops'],
   })
 })
 

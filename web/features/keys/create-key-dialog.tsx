@@ -7,10 +7,13 @@ import { Form, FormRefusal } from '../../ui/form.tsx'
 import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { bindTo } from '../../ui/use-fields.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
+import { TagsField, UserField } from './attribution-fields.tsx'
 import { type Expiry, NEVER, toExpiresAt } from './expiry.ts'
 import { ExpiryField, KeyNameField } from './key-fields.tsx'
 import { type Created, NewSecretShown, shownOnce } from './new-secret-shown.tsx'
+import { toTags } from './token-draft.ts'
 import { NewTokenForm } from './token-form.tsx'
 
 const KINDS = [
@@ -36,9 +39,12 @@ type Way = (typeof WAYS)[number]['way']
 interface KeyDraft {
   readonly name: string
   readonly expiry: Expiry
+  /** A member's id, or empty. */
+  readonly user: string
+  readonly tags: string
 }
 
-const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER }
+const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER, user: '', tags: '' }
 
 export function CreateTokenDialog({ onClose }: RowDialogProps<undefined>) {
   return <CreateDialog firstKind="token" onClose={onClose} />
@@ -182,8 +188,18 @@ function NewKeyForm({
   readonly onCancel: () => void
 }) {
   const zone = useTimeZone()
+  const bind = bindTo(draft, (changed) => onChange({ ...draft, ...changed }))
   const create = useChange({
-    send: () => ask('POST /v1/keys', { body: toLabel(draft, { now: Date.now(), zone }) }),
+    send: () => {
+      const tags = toTags(draft.tags)
+      return ask('POST /v1/keys', {
+        body: {
+          ...toLabel(draft, { now: Date.now(), zone }),
+          ...(draft.user !== '' && { user: draft.user }),
+          ...(tags.length > 0 && { tags }),
+        },
+      })
+    },
     isSecret: true,
     onAnswer: onCreated,
     makesStale: ['GET /v1/keys'],
@@ -196,6 +212,8 @@ function NewKeyForm({
         takesFocus={takesFocus}
       />
       <ExpiryField expiry={draft.expiry} onChange={(expiry) => onChange({ ...draft, expiry })} />
+      <UserField {...bind('user')} />
+      <TagsField {...bind('tags')} />
       <FormRefusal />
       <FormActions onCancel={onCancel} isBusy={create.isPending} makesSecret>
         Create

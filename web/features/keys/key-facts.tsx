@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { NOT_KNOWN } from '../../format/figures.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -9,12 +10,12 @@ import { GateLinks } from '../../ui/gate-links.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { type ApiKey, Expiry, MaskedKey, useCreatorNames } from './key-table.tsx'
+import { Expiry, MaskedKey, useCreatorNames } from './key-table.tsx'
 import { type AccessToken, LIMIT_FIELDS } from './token-draft.ts'
 
 export type Credential =
   | { readonly kind: 'token'; readonly row: AccessToken }
-  | { readonly kind: 'key'; readonly row: ApiKey }
+  | { readonly kind: 'key'; readonly row: RowOf<'GET /v1/keys'> }
 
 export function KeyFacts({ credential }: { readonly credential: Credential }) {
   const { kind, row } = credential
@@ -43,7 +44,14 @@ export function KeyFacts({ credential }: { readonly credential: Credential }) {
               <MaskedKey apiKey={row} now={now} />
             </Fact>
           )}
-          {kind === 'token' && <Rules token={row} />}
+          {kind === 'token' ? (
+            <Rules token={row} />
+          ) : (
+            <Fact term="Counts for">
+              <Owner owner={row.user === null ? null : { type: 'member', id: row.user }} />
+            </Fact>
+          )}
+          {row.tags.length > 0 && <Fact term="Tags">{row.tags.join(', ')}</Fact>}
         </Facts>
       </Card>
       <BudgetsCard keyId={row.id} />

@@ -1,6 +1,6 @@
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask, type RowOf } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
 import { describeEndReport } from '../../format/end-report.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
@@ -17,15 +17,19 @@ import {
 import { useChange } from '../../ui/use-change.ts'
 import { useExhausted } from '../../ui/use-exhausted.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
+import { TagsField, UserField } from './attribution-fields.tsx'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
 import { ExpiryField, KeyNameField } from './key-fields.tsx'
 import { type ApiKey, type KeyStep, KeyTable, useCreatedColumn } from './key-table.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+import { toTags } from './token-draft.ts'
 import { TokensCard } from './tokens-card.tsx'
 
-const DIALOGS: Readonly<Record<KeyStep, RowDialog<ApiKey>>> = {
+type Key = RowOf<'GET /v1/keys'>
+
+const DIALOGS: Readonly<Record<KeyStep, RowDialog<Key>>> = {
   change: ChangeKeyDialog,
   rotate: RotateKeyDialog,
   delete: DeleteKeyDialog,
@@ -83,19 +87,30 @@ function DeleteKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
   )
 }
 
-const toFields = ({ name, expiresAt }: ApiKey): { name: string; expiry: Expiry } => ({
+interface KeyFields {
+  readonly name: string
+  readonly expiry: Expiry
+  readonly user: string
+  readonly tags: string
+}
+
+const toFields = ({ name, expiresAt, user, tags }: Key): KeyFields => ({
   name,
   expiry: expiresAt === null ? NEVER : { choice: 'keep', day: '' },
+  user: user ?? '',
+  tags: tags.join(', '),
 })
 
-function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
+function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<Key>) {
   const zone = useTimeZone()
   const edited = useEdited(apiKey, toFields)
-  const { base, first, fields, change } = edited
+  const { base, first, fields, change, bind } = edited
   const { name, expiry } = fields
   const [isOver] = useState(() => hasExpired(apiKey, Date.now()))
   const isRenamed = name.trim() !== first.name
   const isOtherEnd = expiry.choice !== first.expiry.choice
+  const isOtherUser = fields.user !== first.user
+  const isOtherTags = toTags(fields.tags).join() !== toTags(first.tags).join()
   const save = useChange({
     send: async (isOverwriting: boolean) => {
       const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: base.expiresAt, zone })
@@ -106,9 +121,13 @@ function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
           ...(isOtherEnd && expiresAt !== undefined
             ? { expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() }
             : {}),
+          ...(isOtherUser && { user: fields.user === '' ? null : fields.user }),
+          ...(isOtherTags && { tags: toTags(fields.tags) }),
         },
       }
-      const isSame = (now: ApiKey) => now.name === base.name && now.expiresAt === base.expiresAt
+      const isSame = (now: Key) =>
+        JSON.stringify(toFields(now)) === JSON.stringify(toFields(base)) &&
+        now.expiresAt === base.expiresAt
       return await changeSame('PATCH /v1/keys/{id}', [question], isOverwriting ? undefined : isSame)
     },
     makesStale: ['GET /v1/keys'],
@@ -130,11 +149,13 @@ function ChangeKeyDialog({ row: apiKey, onClose }: RowDialogProps<ApiKey>) {
             kept={base.expiresAt}
           />
         )}
+        <UserField {...bind('user')} />
+        <TagsField {...bind('tags')} />
         <EditNotes thing="key" edited={edited} save={save} />
         <FormActions
           onCancel={onClose}
           isBusy={save.isPending}
-          disabled={!(isRenamed || isOtherEnd)}
+          disabled={!(isRenamed || isOtherEnd || isOtherUser || isOtherTags)}
         >
           Save
         </FormActions>

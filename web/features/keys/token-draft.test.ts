@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { changedRules, isSound, parseLimit, toDraft, toRules } from './token-draft.ts'
+import { changedRules, isSound, parseLimit, toDraft, toRules, toTags } from './token-draft.ts'
 
 const EMPTY = toDraft(undefined)
 
@@ -28,6 +28,11 @@ test('ranges and owner are read as they were typed', () => {
   })
   expect(rules.owner).toEqual({ type: 'tag', id: 'tag_1' })
   expect(rules.ipRanges).toEqual(['10.0.0.0/8', '2001:db8::/32'])
+})
+
+test('tags are separated by commas', () => {
+  expect(toTags(' team-a ,repo:my repo,,team-a')).toEqual(['team-a', 'repo:my repo'])
+  expect(toTags(' , ')).toEqual([])
 })
 
 test('only rules that differ are changed', () => {

@@ -13,6 +13,7 @@ export interface TokenDraft extends Record<(typeof LIMIT_FIELDS)[number], string
   readonly owner: string
   readonly ipRanges: string
   readonly overrides: boolean
+  readonly tags: string
 }
 
 export function toDraft(token: AccessToken | undefined): TokenDraft {
@@ -27,7 +28,14 @@ export function toDraft(token: AccessToken | undefined): TokenDraft {
     concurrentCalls: written(token?.concurrentCalls),
     ipRanges: token?.ipRanges?.join('\n') ?? '',
     overrides: token?.overrides ?? false,
+    tags: token?.tags.join(', ') ?? '',
   }
+}
+
+/** Separated by commas, because a tag's value may contain spaces. */
+export function toTags(text: string): string[] {
+  const tags = text.split(',').map((tag) => tag.trim())
+  return [...new Set(tags.filter((tag) => tag !== ''))]
 }
 
 export function parseLimit(text: string): number | null | undefined {
@@ -55,6 +63,7 @@ export function toRules(draft: TokenDraft) {
     concurrentCalls: parseLimit(draft.concurrentCalls) ?? null,
     ipRanges: ranges.length === 0 ? null : ranges,
     overrides: draft.overrides,
+    tags: toTags(draft.tags),
   }
 }
 

@@ -13,6 +13,7 @@ import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useFields } from '../../ui/use-fields.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
+import { TagsField } from './attribution-fields.tsx'
 import { hasExpired, toExpiresAt } from './expiry.ts'
 import { ExpiryField, KeyNameField } from './key-fields.tsx'
 import type { Created } from './new-secret-shown.tsx'
@@ -171,6 +172,7 @@ function TokenFields({
         onChange={(gates) => change({ gates })}
       />
       <OwnerField {...bind('owner')} />
+      <TagsField {...bind('tags')} />
       {isOver ? (
         <p className="text-[13px] text-ink-soft">
           An expired token cannot be renewed. Create a new token in its place.
@@ -315,7 +317,7 @@ function OwnerField(control: ReturnType<ReturnType<typeof useFields<TokenDraft>>
   return (
     <SelectField
       label="Owner"
-      hint="The member or tag that it is for. It changes nothing that the token can do."
+      hint="All calls count for this member, or bear this tag. The owner changes nothing that the token can do."
       {...control}
     >
       <option value="">Nobody in particular</option>

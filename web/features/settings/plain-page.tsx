@@ -16,9 +16,11 @@ import { DeleteDialog, ResourceCard, type RowDialogProps } from '../../ui/resour
 import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { timeColumn } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { MembersField } from './members-field.tsx'
 
 type Resource = PlainResource & { readonly place: PlainPlace }
 type Row = RowOf<`GET /v1/${PlainPlace}`>
+type Draft = Readonly<Record<string, string | readonly string[]>>
 
 export function PlainPage() {
   const { place } = useParams({ strict: false })
@@ -28,7 +30,7 @@ export function PlainPage() {
 }
 
 function PlainCard({ resource }: { readonly resource: Resource }) {
-  const { place, names, one, many, about, purpose, fields, namedBy } = resource
+  const { place, names, one, many, about, purpose, fields, lists = {}, namedBy } = resource
   const members = Object.keys(fields)
   const edit = ({ row, onClose }: RowDialogProps<Row | undefined>) => (
     <EditDialog resource={resource} row={row} onClose={onClose} />
@@ -71,6 +73,13 @@ function PlainCard({ resource }: { readonly resource: Resource }) {
                   : 'break-words text-ink-soft',
               cell: (row: Row) => read(row, member),
             })),
+            ...Object.keys(lists).map((list) => ({
+              title: capitalise(list),
+              isNumber: true,
+              isLabelled: true,
+              className: 'max-sm:text-left',
+              cell: (row: Row) => String(readList(row, list).length),
+            })),
             timeColumn('Created', 'createdAt', { isWideOnly: true }),
             {
               title: 'Actions',
@@ -95,23 +104,32 @@ function PlainCard({ resource }: { readonly resource: Resource }) {
 }
 
 function EditDialog({
-  resource: { place, one, fields, namedBy },
+  resource: { place, one, fields, lists = {}, namedBy },
   row,
   onClose,
 }: RowDialogProps<Row | undefined> & { readonly resource: Resource }) {
   const members = Object.keys(fields)
-  const edited = useEdited(row, (thing) =>
-    Object.fromEntries(members.map((member) => [member, thing ? read(thing, member) : ''])),
-  )
+  const toDraft = (thing: Row | undefined): Draft => ({
+    ...Object.fromEntries(members.map((member) => [member, thing ? read(thing, member) : ''])),
+    ...Object.fromEntries(
+      Object.keys(lists).map((list) => [list, thing ? readList(thing, list) : []]),
+    ),
+  })
+  const edited = useEdited(row, toDraft)
   const { first, fields: typed, change } = edited
-  const name = typed[namedBy] ?? ''
+  const name = read(typed, namedBy)
   const save = useChange({
     send: async (isOverwriting: boolean) => {
-      const body = { ...typed, [namedBy]: name.trim() } as Pick<Row, 'name' | 'description'>
+      const body = { ...typed, [namedBy]: name.trim() } as Pick<
+        Row,
+        'name' | 'description' | 'members'
+      >
       if (row === undefined) return await ask(`POST /v1/${place}`, { body })
-      const changed = Object.entries(body).filter(([member, value]) => value !== first[member])
+      const changed = Object.entries(body).filter(
+        ([member, value]) => JSON.stringify(value) !== JSON.stringify(first[member]),
+      )
       const question = { path: { id: row.id }, body: Object.fromEntries(changed) }
-      const isSame = (now: Row) => members.every((member) => read(now, member) === first[member])
+      const isSame = (now: Row) => JSON.stringify(toDraft(now)) === JSON.stringify(first)
       return await changeSame(
         `PATCH /v1/${place}/{id}`,
         [question],
@@ -141,9 +159,19 @@ function EditDialog({
               autoComplete="off"
               maxLength={max}
               hint={hint}
-              value={typed[member] ?? ''}
+              value={read(typed, member)}
               onChange={({ target }) => change({ [member]: target.value })}
               field={member}
+            />
+          ))}
+          {Object.entries(lists).map(([list, { hint }]) => (
+            <MembersField
+              key={list}
+              label={capitalise(list)}
+              hint={hint}
+              field={list}
+              chosen={readList(typed, list)}
+              onChange={(chosen) => change({ [list]: chosen })}
             />
           ))}
           <EditNotes thing={one} edited={edited} save={save} />
@@ -158,6 +186,10 @@ function EditDialog({
 
 function read(row: object, member: string): string {
   return String((row as Readonly<Record<string, unknown>>)[member] ?? '')
+}
+
+function readList(row: object, list: string): readonly string[] {
+  return ((row as Readonly<Record<string, unknown>>)[list] ?? []) as readonly string[]
 }
 
 function capitalise(word: string): string {

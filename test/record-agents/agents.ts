@@ -15,19 +15,27 @@ export interface AgentRun {
   readonly program: string
   readonly words: readonly string[]
   readonly environment: Readonly<Record<string, string>>
+  /** Tools that the recording model calls before those of `TOOL_ARGS`, with their arguments. */
+  readonly calls?: ToolArgs
   /** Written before, from the home folder. */
   readonly files?: Readonly<Record<string, string>>
 }
 
 export const KEY = `sk-svc-${'0'.repeat(64)}`
 export const GATE = 'my-gate'
+/** The run in which the model starts subagents. */
+export const SUBAGENT_RUN = 'subagent'
 export const NOTES = 'notes.txt'
 export const PROMPT = `Read ${NOTES} with a tool, and tell what it says.`
 
 const COMMAND = `cat ${NOTES}`
 
+export type ToolArgs = Readonly<Record<string, object | string>>
+
+const TASK = { description: 'Read the notes', prompt: PROMPT }
+
 /** Arguments of the tools that the recording model calls: the first that is offered. */
-export const TOOL_ARGS: Readonly<Record<string, object | string>> = {
+export const TOOL_ARGS: ToolArgs = {
   exec: `text(await tools.exec_command({ cmd: '${COMMAND}' }))`,
   exec_command: { cmd: COMMAND },
   Bash: { command: COMMAND, description: 'Read the notes' },
@@ -48,39 +56,48 @@ base_url = "${url}/v1"
 env_key = "GATEHOUSE_API_KEY"
 wire_api = "responses"
 `
+  const runOf = (model: string) => ({
+    name: model,
+    program: 'codex',
+    words: [
+      ...['exec', '--model', model, '--skip-git-repo-check'],
+      ...['--sandbox', 'danger-full-access', PROMPT],
+    ],
+    environment: { GATEHOUSE_API_KEY: KEY },
+    files: { '.codex/config.toml': config },
+  })
+  const spawn = { message: PROMPT, task_name: 'read_notes', fork_turns: 'none' }
   // By the name of a model it knows the tools of that model; of a gate it knows nothing.
   return {
     id: 'codex',
     packages: ['@openai/codex'],
-    runs: ['gpt-6.2-sol', GATE].map((model) => ({
-      name: model,
-      program: 'codex',
-      words: [
-        ...['exec', '--model', model, '--skip-git-repo-check'],
-        ...['--sandbox', 'danger-full-access', PROMPT],
-      ],
-      environment: { GATEHOUSE_API_KEY: KEY },
-      files: { '.codex/config.toml': config },
-    })),
+    runs: [
+      ...['gpt-6.2-sol', GATE].map(runOf),
+      {
+        ...runOf('gpt-6.2-sol'),
+        name: SUBAGENT_RUN,
+        calls: { 'collaboration.spawn_agent': spawn },
+      },
+    ],
   }
 }
 
 function claudeCode(url: string): Agent {
+  const run = {
+    name: 'claude',
+    program: 'claude',
+    words: ['-p', PROMPT, '--allowedTools', 'Bash Read Agent'],
+    environment: {
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: KEY,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  }
+  const calls = { Agent: { ...TASK, subagent_type: 'general-purpose' } }
   return {
     id: 'claude-code',
     packages: ['@anthropic-ai/claude-code'],
-    runs: [
-      {
-        name: 'claude',
-        program: 'claude',
-        words: ['-p', PROMPT, '--allowedTools', 'Bash Read'],
-        environment: {
-          ANTHROPIC_BASE_URL: url,
-          ANTHROPIC_API_KEY: KEY,
-          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        },
-      },
-    ],
+    runs: [run, { ...run, name: SUBAGENT_RUN, calls }],
   }
 }
 
@@ -102,16 +119,24 @@ function opencode(url: string): Agent {
     ]),
   )
   const config = { share: 'disabled', autoupdate: false, provider }
+  const runOf = (name: string) => ({
+    name,
+    program: 'opencode',
+    words: ['run', '--model', `${name}/${GATE}`, PROMPT],
+    environment: {},
+    files: { '.config/opencode/opencode.json': JSON.stringify(config) },
+  })
   return {
     id: 'opencode',
     packages: ['opencode-ai'],
-    runs: Object.keys(packages).map((name) => ({
-      name,
-      program: 'opencode',
-      words: ['run', '--model', `${name}/${GATE}`, PROMPT],
-      environment: {},
-      files: { '.config/opencode/opencode.json': JSON.stringify(config) },
-    })),
+    runs: [
+      ...Object.keys(packages).map(runOf),
+      {
+        ...runOf('chat'),
+        name: SUBAGENT_RUN,
+        calls: { task: { ...TASK, subagent_type: 'general' } },
+      },
+    ],
   }
 }
 

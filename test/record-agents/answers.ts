@@ -4,7 +4,9 @@ export interface Spoken {
   readonly model: string
   readonly isStream: boolean
   /** Absent: it says a word. */
-  readonly call: { readonly name: string; readonly args: object | string } | undefined
+  readonly call:
+    | { readonly name: string; readonly args: object | string; readonly namespace?: string }
+    | undefined
 }
 
 const ID = '0123456789abcdef'
@@ -51,6 +53,7 @@ export function answerResponses({ model, isStream, call }: Spoken): Response {
     call_id: `call_${ID}`,
     status: 'completed',
     name: call.name,
+    ...(call.namespace !== undefined && { namespace: call.namespace }),
   }
   const output = called === undefined ? [said] : [reasoning, searched, called]
   const response = {

@@ -35,7 +35,7 @@ const root = await mkdtemp(join(tmpdir(), 'record-agents-'))
 const packagesFolder = values.in ?? root
 const home = join(root, 'home')
 const project = join(home, 'project')
-const recorder = startRecorder(TOOL_ARGS)
+const recorder = startRecorder()
 try {
   await mkdir(project, { recursive: true })
   await Bun.write(join(project, NOTES), 'The gateway has seven stages.\n')
@@ -79,7 +79,8 @@ async function readVersion({ packages: [name = ''] }: Agent): Promise<string> {
   return ((await manifest.json()) as { readonly version: string }).version
 }
 
-async function start({ program, words, environment, files = {} }: AgentRun): Promise<void> {
+async function start({ program, words, environment, calls, files = {} }: AgentRun): Promise<void> {
+  recorder.use({ ...calls, ...TOOL_ARGS })
   for (const [path, text] of Object.entries(files)) {
     // A script finds its packages from where it stands.
     const file = join(path.endsWith('.mjs') ? packagesFolder : home, path)

@@ -2,6 +2,7 @@
  * A model for agents to talk to: keeps each request, answers the first of a conversation with a
  * call of one of the offered tools, and ends the conversation once a tool has answered.
  */
+import type { ToolArgs } from './agents.ts'
 import { answerChat, answerMessages, answerResponses, type Spoken } from './answers.ts'
 
 export interface RecordedCall {
@@ -14,6 +15,8 @@ export interface RecordedCall {
 export interface Recorder {
   readonly url: string
   readonly calls: readonly RecordedCall[]
+  /** @param args of tools by their names: an object, or the text that a custom tool takes */
+  use(args: ToolArgs): void
   stop(): Promise<void>
 }
 
@@ -25,8 +28,8 @@ const ANSWERS: readonly (readonly [path: RegExp, answer: Answer])[] = [
   [/\/messages$/, answerMessages],
 ]
 
-/** @param args of tools by their names: an object, or the text that a custom tool takes */
-export function startRecorder(args: Readonly<Record<string, object | string>>): Recorder {
+export function startRecorder(): Recorder {
+  let args: ToolArgs = {}
   const calls: RecordedCall[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -49,7 +52,14 @@ export function startRecorder(args: Readonly<Record<string, object | string>>): 
       })
     },
   })
-  return { url: server.url.origin, calls, stop: () => server.stop(true) }
+  return {
+    url: server.url.origin,
+    calls,
+    use: (given) => {
+      args = given
+    },
+    stop: () => server.stop(true),
+  }
 }
 
 /** Of all dialects that agents speak. */
@@ -89,19 +99,29 @@ export function hasResult({ input, messages = [] }: Pick<Asked, 'input' | 'messa
 }
 
 /** Also those that an item of the input brings, and those within a namespace. */
-function listTools({ tools = [], input }: Asked): readonly Tool[] {
+function listTools({ tools = [], input }: Asked): readonly OfferedTool[] {
   const brought = typeof input === 'object' ? input.flatMap((item) => item.tools ?? []) : []
-  return [...tools, ...brought].flatMap((tool) => [tool, ...(tool.tools ?? [])])
+  return [...tools, ...brought].flatMap((tool) => [
+    tool,
+    ...(tool.tools ?? []).map((within) => ({ ...within, namespace: tool.name })),
+  ])
+}
+
+interface OfferedTool extends Tool {
+  readonly namespace?: string | undefined
 }
 
 /** The first of `args` that is offered. */
-function chooseCall(
-  tools: readonly Tool[],
-  args: Readonly<Record<string, object | string>>,
-): Spoken['call'] {
-  for (const [name, given] of Object.entries(args)) {
-    const tool = tools.find(({ name: own, function: declared }) => (declared?.name ?? own) === name)
-    if (tool !== undefined) return { name, args: given }
+function chooseCall(tools: readonly OfferedTool[], args: ToolArgs): Spoken['call'] {
+  for (const [key, given] of Object.entries(args)) {
+    const [name = '', namespace] = key.split('.').reverse()
+    const tool = tools.find(
+      (offered) =>
+        (offered.function?.name ?? offered.name) === name &&
+        (namespace === undefined || offered.namespace === namespace),
+    )
+    if (tool === undefined) continue
+    return { name, args: given, ...(namespace !== undefined && { namespace }) }
   }
   return undefined
 }

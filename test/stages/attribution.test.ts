@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { NO_RULES } from '../../src/core/access-token.ts'
 import type { CallRecord } from '../../src/core/call.ts'
+import type { AgentCall } from '../record-agents/agent-fixture.ts'
+import { SUBAGENT_RUN } from '../record-agents/agents.ts'
 import { readAgentFixtures } from '../support/agent-fixtures.ts'
 import {
   CHAT_JSON,
@@ -295,8 +297,33 @@ describe('the published agents', () => {
     expect(new Set(calls.map(([id]) => id))).toEqual(new Set(WITH_SESSIONS))
   })
 
-  test.each(calls)('%s names its session without configuration', async (_, call) => {
-    const { path, headers, body } = call
+  const mainCalls = calls.filter(([, { run }]) => run !== SUBAGENT_RUN)
+  test.each(mainCalls)('%s names its session without configuration', async (_, call) => {
+    const [record, noted] = await recordOf(call)
+    expect(record?.session).toStartWith('session(key_caller/')
+    expect(record?.agent).toBeUndefined()
+    expect(record?.user).toBeUndefined()
+    expect(noted).toEqual([])
+  })
+
+  test.each(WITH_SESSIONS)('the subagents of %s share the session of their parent', async (id) => {
+    const records: (CallRecord | undefined)[] = []
+    for (const [agentId, call] of calls)
+      if (agentId === id && call.run === SUBAGENT_RUN) records.push((await recordOf(call))[0])
+    const [session, ...others] = new Set(records.map((record) => record?.session))
+    expect([session, others]).toEqual([expect.stringContaining('session(key_caller/'), []])
+    const agents = new Set(records.map((record) => record?.agent))
+    expect(agents.has(undefined)).toBe(true)
+    expect(agents.size).toBeGreaterThan(1)
+    for (const record of records)
+      if (record?.parentAgent !== undefined) expect(agents).toContain(record.parentAgent)
+    const nested = records.some((record) => record?.parentAgent !== undefined)
+    // Claude Code's subagents start subagents.
+    expect(nested).toBe(id === 'claude-code')
+    expect(records.every((record) => record?.user === undefined)).toBe(true)
+  })
+
+  async function recordOf({ path, headers, body }: AgentCall) {
     const { model, stream: isStream = false } = JSON.parse(body) as {
       readonly model: string
       readonly stream?: boolean
@@ -308,12 +335,8 @@ describe('the published agents', () => {
     const answer = isStream ? stream(STREAMS[path] ?? []) : ANSWERS[path]
     const { gateway, attributions } = open(path, { script }, answer === undefined ? [] : [answer])
     expect((await gateway.ask({ path, headers, body })).status).toBe(200)
-    const [record] = gateway.ledger.records
-    expect(record?.session).toStartWith('session(key_caller/')
-    expect(record?.agent).toBeUndefined()
-    expect(record?.user).toBeUndefined()
-    expect(attributions.noted).toEqual([])
-  })
+    return [gateway.ledger.records[0], attributions.noted] as const
+  }
 })
 
 test('no sent name ever counts for a member or is stored while end users are off', async () => {

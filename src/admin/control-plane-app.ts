@@ -112,7 +112,7 @@ export interface ControlPlaneDependencies {
   readonly endCalls: (id: string) => Promise<EndReport>
   readonly budgets: Pick<
     BudgetRegistry,
-    'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf'
+    'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf' | 'follow'
   >
   readonly webhooks: Pick<WebhookRegistry, 'list' | 'get' | 'create' | 'update' | 'delete'>
   readonly plain: PlainRegistries

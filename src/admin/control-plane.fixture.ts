@@ -297,6 +297,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   await gates.create(DEFAULT_ACCOUNT, demo)
   return {
     attribution,
+    budgets,
     time,
     seen,
     probe,

@@ -69,7 +69,8 @@ export const erasedBody = z
     days: count.meta({ description: 'Days whose sums count for `(erased)` now.' }),
     sessions: count.meta({ description: 'Sessions that count for `(erased)` now.' }),
     notErased: z.array(z.string()).meta({
-      description: 'Copies outside the database, which you have to delete yourself.',
+      description:
+        'Copies outside the database, and budgets of the user, which you have to delete yourself.',
     }),
   })
   .meta({ id: 'ErasedEndUser' })

@@ -28,7 +28,7 @@ export class BudgetsByScope {
 
   put(budget: Budget): void {
     const known = this.#byId.get(budget.id)
-    if (known instanceof BudgetCounter) known.update(budget)
+    if (known instanceof BudgetCounter) this.#update(known, budget)
     else known?.rule.update(budget)
     if (known !== undefined) return
     const rule = new BudgetRule(budget, this.#options)
@@ -40,6 +40,15 @@ export class BudgetsByScope {
     const ofAccount = this.#byAccount.get(budget.accountId) ?? new AccountBudgets()
     this.#byAccount.set(budget.accountId, ofAccount)
     ofAccount.add(added)
+  }
+
+  /** A new hash key changes the hash of a tag or an end user. The counter keeps what it counted. */
+  #update(known: BudgetCounter, budget: Budget): void {
+    const isMoved = idOf(known.budget.scope) !== idOf(budget.scope)
+    const ofAccount = isMoved ? this.#byAccount.get(budget.accountId) : undefined
+    ofAccount?.remove(known)
+    known.update(budget)
+    ofAccount?.add(known)
   }
 
   remove(id: string): void {

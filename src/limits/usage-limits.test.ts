@@ -245,6 +245,23 @@ describe('budgets', () => {
     expect(String(refused)).toContain('of a tag of this call')
   })
 
+  test('of a tag go on counting under the hash of a new hash key', () => {
+    const { admit, usage, clock } = start({})
+    const ofTag = (tagId: string) => budgetOf({ scope: { type: 'tag', tag: 'a', tagId } })
+    const use = (tokens: number, tags: string) =>
+      admitted(admit({ tags })).settle(spent({ tokens }))
+    usage.putBudget(ofTag('aaaa'))
+    use(60, 'aaaa')
+    usage.putBudget(ofTag('bbbb'))
+    use(7, 'aaaa')
+    use(40, 'bbbb')
+    expect(usage.budgetWindow('bud_1', clock.nowMs)?.tokens).toBe(100)
+    expect(admit({ tags: 'bbbb' })).toMatchObject({ limit: 'bud_1' })
+    expect(isTicket(admit({ tags: 'aaaa' }))).toBe(true)
+    usage.removeBudget('bud_1')
+    expect(isTicket(admit({ tags: 'bbbb' }))).toBe(true)
+  })
+
   test('count the account’s own credentials too, from the budget’s creation on', () => {
     const { admit, usage, clock } = start({})
     const early = admitted(admit())

@@ -89,10 +89,7 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     if (known !== undefined) return known
     const hashKey = this.held(accountId, accountId)?.hashKey
     if (hashKey === undefined) return undefined
-    const hash = new Bun.CryptoHasher('sha256', hashKey)
-      .update(JSON.stringify([accountId, kind, scope, name]))
-      .digest('hex')
-      .slice(0, HASH_CHARACTERS)
+    const hash = toHash(hashKey, [accountId, kind, scope, name])
     this.#recent.put(kind, scope, name, hash)
     return hash
   }
@@ -127,15 +124,23 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
 
   /**
    * Erases all end users of the account: nobody can compute their hashes again.
+   * @returns the ids of the budgets whose hashes changed
    * @throws GatewayError `unavailable` when the account has no hash key yet
    */
-  async replaceKey(accountId: AccountId): Promise<void> {
+  async replaceKey(accountId: AccountId): Promise<readonly string[]> {
     await this.ensure(accountId)
-    await this.inTurn(async () => {
-      const { sealedHashKey } = this.#makeKey(accountId)
-      const stored = await this.#options.attribution.replaceKey(accountId, sealedHashKey)
-      if (stored === undefined) throw noHashKey()
-      this.adopt(stored)
+    return await this.inTurn(async () => {
+      const made = this.#makeKey(accountId)
+      const hashKey = this.#open(made)
+      if (hashKey === undefined) throw noHashKey()
+      const replaced = await this.#options.attribution.replaceKey(
+        accountId,
+        made.sealedHashKey,
+        (kind, name) => toHash(hashKey, [accountId, kind, accountId, name]),
+      )
+      if (replaced === undefined) throw noHashKey()
+      this.adopt(replaced.stored)
+      return replaced.budgetIds
     })
   }
 
@@ -219,6 +224,16 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     this.#asked.add(accountId)
     this.ensure(accountId).catch((error: unknown) => this.#options.onFailure(error, accountId))
   }
+}
+
+function toHash(
+  hashKey: Buffer,
+  parts: readonly [accountId: AccountId, kind: HashedKind, scope: string, name: string],
+): string {
+  return new Bun.CryptoHasher('sha256', hashKey)
+    .update(JSON.stringify(parts))
+    .digest('hex')
+    .slice(0, HASH_CHARACTERS)
 }
 
 function noHashKey(): GatewayError {

@@ -67,7 +67,11 @@ const replaceKeyRoute = createRoute({
 
 export function bindAttribution(
   app: ControlPlaneApp,
-  { attribution, members }: Pick<ControlPlaneDependencies, 'attribution' | 'members'>,
+  {
+    attribution,
+    budgets,
+    members,
+  }: Pick<ControlPlaneDependencies, 'attribution' | 'budgets' | 'members'>,
 ): void {
   app.openapi(showRoute, (c) => {
     const body = { ...attribution.settingsOf(callerOf(c.env).accountId) }
@@ -92,9 +96,10 @@ export function bindAttribution(
     const caller = callerOf(c.env)
     assertOwnerOrKey(caller)
     const { accountId } = caller
-    await ifMatched(c.env, { word: 'attribution', id: accountId }, () =>
-      attribution.replaceKey(accountId),
-    )
+    await ifMatched(c.env, { word: 'attribution', id: accountId }, async () => {
+      const budgetIds = await attribution.replaceKey(accountId)
+      await budgets.follow(budgetIds.map((id) => ({ accountId, id })))
+    })
     return c.body(null, 204)
   })
 

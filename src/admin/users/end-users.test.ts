@@ -106,6 +106,30 @@ describe('an erasure', () => {
 })
 
 describe('a new hash key', () => {
+  test('gives budgets of tags and end users the new hashes', async () => {
+    const create = (body: object) => sendForJson({ method: 'POST', url: '/v1/budgets', body })
+    const limit = { limitTokens: 1_000_000, period: 'month' }
+    await sendForJson({ method: 'POST', url: '/v1/tags', body: { name: 'team-a' } })
+    const ofTag = await create({ ...limit, name: 'tag', tag: 'team-a' })
+    const ofAnn = await create({ ...limit, name: 'ann', endUser: NAME })
+    expect([ofTag.id, ofAnn.id]).toEqual([expect.any(String), expect.any(String)])
+    const key = '/v1/account/attribution/hash-key'
+    expect((await send({ method: 'DELETE', url: key })).status).toBe(204)
+    const { budgets, attribution } = current()
+    const scopes = [ofTag, ofAnn].map(({ id }) => budgets.get(DEFAULT_ACCOUNT, String(id)).scope)
+    expect(scopes).toEqual([
+      {
+        type: 'tag',
+        tag: 'team-a',
+        tagId: attribution.hash(DEFAULT_ACCOUNT, 'tag', 'team-a') ?? '',
+      },
+      { type: 'user', userId: idOf(NAME), endUser: NAME },
+    ])
+    await store([call('req_new', { user: idOf(NAME) })])
+    const { notErased } = await sendForJson({ method: 'DELETE', url })
+    expect(notErased).toContain('the budget ann and its entries in the audit log')
+  })
+
   test('leaves no name of an end user, and the figures under the old hashes', async () => {
     const old = idOf(NAME)
     const key = '/v1/account/attribution/hash-key'

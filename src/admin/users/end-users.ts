@@ -97,7 +97,11 @@ export function bindEndUsers(app: ControlPlaneApp, dependencies: ControlPlaneDep
     const user = toUser(dependencies, accountId, c.req.valid('param').name)
     const { wasStored, ...erased } = await dependencies.endUsers.erase(accountId, user)
     if (!wasStored) throw nothingStored()
-    return c.json({ user, ...erased, notErased: [...NOT_ERASED] }, 200)
+    const budgets = dependencies.budgets
+      .list(accountId)
+      .filter(({ scope }) => scope.type === 'user' && scope.userId === user)
+      .map(({ name }) => `the budget ${name} and its entries in the audit log`)
+    return c.json({ user, ...erased, notErased: [...NOT_ERASED, ...budgets] }, 200)
   })
 }
 

@@ -15,6 +15,12 @@ export interface StoredAttribution {
   readonly settings: AttributionSettings
 }
 
+export interface ReplacedKey {
+  readonly stored: StoredAttribution
+  /** The budgets whose hashes changed. */
+  readonly budgetIds: readonly string[]
+}
+
 const ROWS_PER_STATEMENT = 500
 
 export class AttributionTableStore {
@@ -90,13 +96,14 @@ export class AttributionTableStore {
 
   /**
    * Replaces the account's hash key and deletes the names of end users, whose hashes cannot be
-   * computed again.
+   * computed again. Budgets of tags and end users, which hold their names, get the new hashes.
    * @returns undefined when the account has no row
    */
   async replaceKey(
     accountId: AccountId,
     sealedHashKey: string,
-  ): Promise<StoredAttribution | undefined> {
+    hash: (kind: 'user' | 'tag', name: string) => string,
+  ): Promise<ReplacedKey | undefined> {
     return await changeAccount(this.#database, accountId, async (transaction) => {
       // Names under the old key are written before this transaction, or never.
       await takeTurnAtEndUsers(transaction, accountId)
@@ -124,13 +131,29 @@ export class AttributionTableStore {
         deleted = Number(numDeletedRows)
         await nextTurn()
       }
+      const budgets = await transaction
+        .selectFrom('budgets')
+        .select(['id', 'scope', 'scope_name'])
+        .where('account_id', '=', accountId)
+        .where('scope_name', 'is not', null)
+        .execute()
+      for (const { id, scope, scope_name } of budgets) {
+        const name = scope_name ?? ''
+        const scopeId = scope === 'tag' ? hash('tag', name) : END_USER + hash('user', name)
+        await transaction
+          .updateTable('budgets')
+          .set({ scope_id: scopeId })
+          .where('account_id', '=', accountId)
+          .where('id', '=', id)
+          .execute()
+      }
       const stored = toStored(row)
       await recordChange(transaction, {
         ...{ accountId, action: 'attribution.replace-key', resourceId: accountId },
         before: { ...stored.settings },
         after: { ...stored.settings },
       })
-      return stored
+      return { stored, budgetIds: budgets.map(({ id }) => id) }
     })
   }
 }

@@ -50,7 +50,7 @@ export class EndUsersOfTest {
 
   async replaceKey(account: AccountId): Promise<void> {
     const key = `${account} ${Number(this.#present.get(account)?.split(' ')[1]) + 1}`
-    await withOrigin(operatorOrigin, () => this.#keys.replaceKey(account, key))
+    await withOrigin(operatorOrigin, () => this.#keys.replaceKey(account, key, () => ''))
     this.#present.set(account, key)
     for (const place of this.#expected)
       if (place.startsWith(`${account} `)) this.#expected.delete(place)

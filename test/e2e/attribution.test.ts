@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall, createKey, waitForLogRow } from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { runCli } from '../support/run-cli.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -152,7 +153,11 @@ test('an end user is exported and erased by name, and all are by a new hash key'
   const name = `${SECRET_USER}/ä`
   const sent = Buffer.from(name).toString('latin1')
   const { user } = await call({ 'x-gatehouse-user': sent, 'x-gatehouse-session': 's1' })
-  const exported = await run('end-users', 'export', name)
+  // The name is written some seconds after the call.
+  const exported = await pollUntil('the name in the export', async () => {
+    const answer = await run('end-users', 'export', name)
+    return answer.stdout.includes(`"name":"${name}"`) ? answer : undefined
+  })
   expect(JSON.parse(exported.stdout)).toMatchObject({
     user,
     calls: [{ user }],

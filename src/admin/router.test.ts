@@ -54,6 +54,7 @@ describe('every route', () => {
     ['GET', '/v1/budgets'],
     ['POST', '/v1/budgets'],
     ['GET', '/v1/budgets/bud_1'],
+    ['GET', '/v1/budgets/bud_1/heads'],
     ['PATCH', '/v1/budgets/bud_1'],
     ['DELETE', '/v1/budgets/bud_1'],
     ['GET', '/v1/webhooks'],

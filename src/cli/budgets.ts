@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { scopeTypeOf } from '../contract/budget-scope.ts'
+import { MAX_PAGE_SIZE } from '../contract/lists.ts'
 import { BUDGET_SCOPES, UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
@@ -8,7 +9,7 @@ import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
-import { asJson, example, parseWhole } from './program-parts.ts'
+import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
@@ -115,6 +116,29 @@ export function bindBudgets(program: Command, context: CliContext): void {
     examples: ['gatehouse budgets show bud_…'],
     show,
   })
+
+  budgets
+    .command('heads')
+    .argument('<id>', idOf('budget'))
+    .description('list who has used how much of a budget for each user or key')
+    .option('--limit <n>', 'at most this many', parseLimit, 50)
+    .addHelpText('after', example('gatehouse budgets heads bud_…'))
+    .action(async (id: string, { limit }: { limit: number }, command: Command) => {
+      const { data, nextCursor } = await withClient(context, (client) =>
+        client.call('GET /v1/budgets/{id}/heads', 'data', {
+          path: { id },
+          query: { limit: Math.min(limit, MAX_PAGE_SIZE) },
+        }),
+      )
+      printListing({ rows: data, hasMore: nextCursor !== null }, command, {
+        ID: (row) => row.id,
+        USED: (row) => `$${row.used.usd}`,
+        TOKENS: (row) => String(row.used.tokens),
+        SHARE: (row) => `${Math.round(row.share * 100)} %`,
+        'OWN BUDGET': (row) => row.budgetId ?? '-',
+        NAME: (row) => row.name ?? '-',
+      })
+    })
 
   addAct(budgets, context, {
     name: 'update',

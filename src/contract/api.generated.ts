@@ -20,6 +20,8 @@ export interface Schemas {
   readonly "AuditLog": { readonly "data": readonly (Schemas["AuditEntry"])[]; readonly "nextCursor": string | null }
   readonly "BeginOidc": { readonly "returnTo"?: string | undefined; readonly "invitation"?: string | undefined }
   readonly "Budget": { readonly "id": string; readonly "name": string; readonly "scope": "account" | "key" | "gate" | "user" | "tag" | "each-user" | "each-key"; readonly "keyId": string | null; readonly "gateId": string | null; readonly "member": string | null; readonly "endUser": string | null; readonly "tag": string | null; readonly "limitTokens": number | null; readonly "limitUsd": number | null; readonly "period": "day" | "week" | "month" | "total"; readonly "unpriced": "estimate" | "refuse" | "allow"; readonly "message": string | null; readonly "raise": Schemas["BudgetRaise"]; readonly "alertAt": readonly (number)[]; readonly "used": { readonly "tokens": number; readonly "usd": number; readonly "unpricedCalls": number } | null; readonly "reserved": { readonly "tokens": number; readonly "usd": number } | null; readonly "isExhausted": boolean; readonly "resetsAt": string | null; readonly "createdAt": string; readonly "updatedAt": string }
+  readonly "BudgetHead": { readonly "id": string; readonly "name": string | null; readonly "used": { readonly "tokens": number; readonly "usd": number; readonly "unpricedCalls": number }; readonly "share": number; readonly "budgetId": string | null }
+  readonly "BudgetHeadList": { readonly "data": readonly (Schemas["BudgetHead"])[]; readonly "nextCursor": string | null }
   readonly "BudgetList": { readonly "data": readonly (Schemas["Budget"])[]; readonly "nextCursor": string | null }
   readonly "BudgetRaise": { readonly "by": number; readonly "until": string } | null
   readonly "ChangePassword": { readonly "currentPassword": string; readonly "newPassword": string }
@@ -296,6 +298,10 @@ export interface Api {
   readonly "GET /v1/budgets/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
     readonly answer: Schemas["Budget"]
+  }
+  readonly "GET /v1/budgets/{id}/heads": {
+    readonly question: { readonly path: { readonly "id": string }; readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["BudgetHeadList"]
   }
   readonly "GET /v1/conformance": {
     readonly question: Record<never, never>

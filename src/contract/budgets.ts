@@ -208,7 +208,6 @@ export const budgetResource = {
       },
       'Dollars of the account': { scope: 'account', limitUsd: 2000, period: 'month' },
       'Dollars of each person': { scope: 'each-user', limitUsd: 100, period: 'month' },
-      'Dollars of a team': { tag: 'team-a', limitUsd: 500, period: 'month' },
     },
     update: {
       'Another limit': { limitUsd: 300 },

@@ -184,6 +184,7 @@ export async function fillTenant(
     ['/v1/logs/{id}', callId],
     ['/v1/usage/sessions/{id}', sessionId ?? ''],
     ['/v1/budgets/{id}', budgetId],
+    ['/v1/budgets/{id}/heads', budgetId],
     ['/v1/webhooks/{id}', webhookId],
     ['/v1/webhooks/{id}/test', webhookId],
     ['/v1/tags/{id}', tagId],

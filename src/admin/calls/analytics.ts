@@ -272,12 +272,12 @@ async function nameGroups(
 
 // A cursor identifies the last group of a page by its rank.
 
-function encodePlace({ value, group }: GroupPlace, order: GroupOrder): string {
+export function encodePlace({ value, group }: GroupPlace, order: GroupOrder): string {
   return Buffer.from(JSON.stringify([order, value, group])).toString('base64url')
 }
 
 /** @throws GatewayError `invalid_request` for anything not made by `encodePlace` */
-function decodePlace(cursor: string | undefined, order: GroupOrder): GroupPlace | undefined {
+export function decodePlace(cursor: string | undefined, order: GroupOrder): GroupPlace | undefined {
   if (cursor === undefined) return undefined
   const place = cursor.length > LONGEST_CURSOR ? undefined : parsePlace(cursor)
   if (place === undefined || encodePlace(place, order) !== cursor)

@@ -227,6 +227,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
       },
     },
   },
+  listBudgetHeads: {
+    parameters: { id: 'bud_01a1fbc63aa470d6877cf556d6121edd' },
+    after: { operationId: 'createBudget', parameters: ITS_ID },
+  },
   signIn: { bodies: { 'By password': { email: 'jane@example.com', password: PASSWORD } } },
   changePassword: {
     bodies: {

@@ -16,6 +16,7 @@ import type { UsageWindow } from '../../limits/usage-counter.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
+import { bindBudgetHeads } from './budget-heads.ts'
 import { toScope } from './budget-scope.ts'
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
@@ -51,6 +52,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     idOf: ({ id }) => id,
     toBody,
     beforeShowing: whenCounted,
+    bindOthers: () => bindBudgetHeads(app, dependencies),
   })
 }
 

@@ -12,6 +12,7 @@ import { DeleteDialog, ResourceCard, type RowDialogProps } from '../../ui/resour
 import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { timeColumn } from '../../ui/table.tsx'
 import { BudgetDialog } from './budget-dialog.tsx'
+import { BudgetHeadsDialog } from './budget-heads-dialog.tsx'
 
 export function BudgetsPage() {
   return (
@@ -28,6 +29,7 @@ export function BudgetsPage() {
         <BudgetTable
           budgets={rows}
           onEdit={(budget) => open(BudgetDialog, budget)}
+          onShowHeads={(budget) => open(BudgetHeadsDialog, budget)}
           onDelete={(budget) => open(DeleteBudgetDialog, budget)}
         />
       )}
@@ -48,10 +50,12 @@ const SCOPE_WORDS: Readonly<Record<Budget['scope'], string>> = {
 function BudgetTable({
   budgets,
   onEdit,
+  onShowHeads,
   onDelete,
 }: {
   readonly budgets: readonly Budget[]
   readonly onEdit: (budget: Budget) => void
+  readonly onShowHeads: (budget: Budget) => void
   readonly onDelete: (budget: Budget) => void
 }) {
   const { data: keys } = useKeysAndTokens()
@@ -120,6 +124,9 @@ function BudgetTable({
           isHidden: true,
           cell: (budget) => (
             <div className="flex justify-end gap-2 max-sm:flex-col">
+              {budget.used === null && (
+                <RowButton act="Show use" of={budget.name} onClick={() => onShowHeads(budget)} />
+              )}
               <RowButton act="Edit" of={budget.name} onClick={() => onEdit(budget)} />
               <RowButton
                 look="danger"

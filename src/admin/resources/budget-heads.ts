@@ -1,0 +1,134 @@
+/** `/v1/budgets/{id}/heads`: who has used how much of a default budget, from the ledger. */
+import { createRoute, z } from '@hono/zod-openapi'
+import { type budgetHeadBody, budgetHeadList } from '../../contract/budget-heads.ts'
+import { pageQuery } from '../../contract/lists.ts'
+import { amountOf, type Budget, ceilingOf, toLedgerScope } from '../../core/budget.ts'
+import type { KeyId } from '../../core/ids.ts'
+import { toUsd } from '../../core/money.ts'
+import { spanOf } from '../../core/period.ts'
+import type { UsageSum } from '../../store/usage/step-sums.ts'
+import type { UsageQuery } from '../../store/usage/usage-query.ts'
+import { UsageDeletedError } from '../../store/usage/usage-sources.ts'
+import { decodePlace, encodePlace } from '../calls/analytics.ts'
+import { CallerNames } from '../calls/caller-names.ts'
+import { PeopleView } from '../calls/people-view.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from '../control-plane-app.ts'
+
+const headsRoute = createRoute({
+  method: 'get',
+  path: '/v1/budgets/{id}/heads',
+  operationId: 'listBudgetHeads',
+  summary: 'List the users or keys under a default budget, the greatest use first',
+  description:
+    'For budgets of the scopes `each-user` and `each-key`: what each has used in the current ' +
+    'period, from the ledger by whole days, without running calls. Budgets of other scopes have ' +
+    'an empty list. Users are listed for callers that see figures of people.',
+  tags: ['Budgets'],
+  request: { params: z.object({ id: z.string() }), query: pageQuery },
+  responses: {
+    200: jsonContent(budgetHeadList, 'A page of users or keys.'),
+    ...errorAnswers(400, 403, 404),
+  },
+})
+
+const DAY_MS = 86_400_000
+
+export function bindBudgetHeads(
+  app: ControlPlaneApp,
+  dependencies: ControlPlaneDependencies,
+): void {
+  const { budgets } = dependencies
+  app.openapi(headsRoute, async (c) => {
+    const { accountId } = callerOf(c.env)
+    const { limit, cursor } = c.req.valid('query')
+    const budget = budgets.get(accountId, c.req.valid('param').id)
+    const { type } = budget.scope
+    if (type !== 'each-user' && type !== 'each-key')
+      return c.json({ data: [], nextCursor: null }, 200)
+    const isOfUsers = type === 'each-user'
+    const people = new PeopleView(callerOf(c.env), dependencies)
+    if (isOfUsers && !people.seesAll && people.self === undefined) throw people.refuse('id')
+    const onlyUser = isOfUsers && !people.seesAll ? people.self : undefined
+    const query: UsageQuery = {
+      ...spanOfHeads(budget, Date.now()),
+      interval: 'all',
+      groupBy: isOfUsers ? 'user' : 'key',
+      ...(onlyUser !== undefined && { userId: onlyUser }),
+      // Playground calls count for their users.
+      ...(isOfUsers ? {} : { onlyMember: '' }),
+    }
+    const order = budget.limit.type === 'tokens' ? 'tokens' : 'cost'
+    const page = { order, limit, after: decodePlace(cursor, order) } as const
+    const { sums, next } = await read(dependencies, accountId, query, page)
+    const isHead = ({ group, isRest }: UsageSum) =>
+      group !== null && !isRest && (isOfUsers || isServiceKey(dependencies, budget, group))
+    const heads = sums.filter(isHead)
+    const names = new CallerNames(dependencies, accountId)
+    const ids = heads.map(({ group }) => group ?? '')
+    await (isOfUsers ? names.findUsers(ids) : names.find(ids))
+    const own = ownBudgets(budgets.list(accountId), budget)
+    const toBody = (sum: UsageSum): z.input<typeof budgetHeadBody> => {
+      const id = sum.group ?? ''
+      const used = { tokens: sum.inputTokens + sum.outputTokens, nanoUsd: sum.costNanoUsd }
+      return {
+        id,
+        name: isOfUsers ? names.userOf(id) : names.of(id),
+        used: { tokens: used.tokens, usd: toUsd(used.nanoUsd), unpricedCalls: sum.unpriced },
+        share: amountOf(budget.limit, used) / ceilingOf(budget, Date.now()),
+        budgetId: own.get(id) ?? null,
+      }
+    }
+    const nextCursor = next === undefined ? null : encodePlace(next, order)
+    return c.json({ data: heads.map(toBody), nextCursor }, 200)
+  })
+}
+
+function spanOfHeads({ period, createdAt }: Budget, nowMs: number) {
+  const fromMs = Math.max(spanOf(period, nowMs).startsAtMs, createdAt)
+  return { fromMs: startOfDay(fromMs), toMs: startOfDay(nowMs) + DAY_MS }
+}
+
+function startOfDay(timeMs: number): number {
+  return timeMs - (timeMs % DAY_MS)
+}
+
+/** Sums by user that are deleted count no more. */
+async function read(
+  { usage }: ControlPlaneDependencies,
+  ...[accountId, query, page]: Parameters<ControlPlaneDependencies['usage']['readRange']>
+) {
+  try {
+    return await usage.readRange(accountId, query, page)
+  } catch (error) {
+    if (!(error instanceof UsageDeletedError) || error.beforeMs >= query.toMs) throw error
+    return await usage.readRange(accountId, { ...query, fromMs: error.beforeMs }, page)
+  }
+}
+
+function isServiceKey(
+  { keys }: ControlPlaneDependencies,
+  { accountId }: Budget,
+  id: string,
+): boolean {
+  const key = keys.recordOf(accountId, id as KeyId)
+  return id.startsWith('key_') && key?.token?.owner?.type !== 'member'
+}
+
+/** By user or key: the budget that replaces the default. */
+function ownBudgets(all: readonly Budget[], { scope, period, limit }: Budget) {
+  const type = scope.type === 'each-user' ? 'user' : 'key'
+  const own = new Map<string, string>()
+  for (const budget of all) {
+    if (budget.scope.type !== type) continue
+    if (budget.period !== period || budget.limit.type !== limit.type) continue
+    const { userId, keyId } = toLedgerScope(budget.scope)
+    own.set(userId ?? keyId ?? '', budget.id)
+  }
+  return own
+}

@@ -2,14 +2,13 @@
  * The end users who were erased, so that no call or name that a node still held counts for them
  * (decision 0121).
  */
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { END_USER, ERASED_USER, ERASURE_TOLERANCE_MS } from '../../core/attribution.ts'
 import type { CallRecord } from '../../core/call.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { shareTurns, takeTurn } from '../database/sql-differences.ts'
-import type { Schema } from '../schema.ts'
-
-const USERS_PER_QUERY = 500
+import { isSqlite, shareTurns, takeTurn } from '../database/sql-differences.ts'
+import type { ErasedUserTable, Schema } from '../schema.ts'
+import { compiledOnce } from './upsert-sums.ts'
 
 export function isEndUser(user: string | null | undefined): user is string {
   return user?.startsWith(END_USER) === true
@@ -35,6 +34,13 @@ function turnOf(accountId: AccountId): string {
   return `end users of ${accountId}`
 }
 
+function compileFind(database: Kysely<Schema>) {
+  const users = isSqlite(database)
+    ? sql`SELECT value FROM json_each(${''})`
+    : sql`SELECT jsonb_array_elements_text(${''}::jsonb)`
+  return sql`SELECT * FROM erased_users WHERE user_id IN (${users})`.compile(database)
+}
+
 type UserAt = readonly [accountId: AccountId, userId: string, atMs: number]
 
 export class Erasures {
@@ -42,15 +48,11 @@ export class Erasures {
 
   static async find(database: Kysely<Schema>, userIds: readonly string[]): Promise<Erasures> {
     const erasures = new Erasures()
-    for (let at = 0; at < userIds.length; at += USERS_PER_QUERY) {
-      const rows = await database
-        .selectFrom('erased_users')
-        .select(['account_id', 'user_id', 'erased_at'])
-        .where('user_id', 'in', userIds.slice(at, at + USERS_PER_QUERY))
-        .execute()
-      for (const row of rows)
-        erasures.#times.set(toPlace(row.account_id, row.user_id), Number(row.erased_at))
-    }
+    const query = compiledOnce(database, ['erasures of users', 0], () => compileFind(database))
+    const parameters = [JSON.stringify(userIds)]
+    const { rows } = await database.executeQuery({ ...query, parameters })
+    for (const { account_id, user_id, erased_at } of rows as readonly ErasedUserTable[])
+      erasures.#times.set(toPlace(account_id, user_id), erased_at)
     return erasures
   }
 

@@ -29,6 +29,16 @@ describe.each(catalog.map((provider) => [provider.id, provider] as const))(
   },
 )
 
+test('every rule for requests names its source, and when the source was read', () => {
+  const rows = (catalog as readonly Provider[]).flatMap(({ rules = [] }) => rules)
+  expect(rows.length).toBeGreaterThan(50)
+  for (const { source, checked, rules } of rows) {
+    expect(source).toStartWith('https://')
+    expect(checked).toMatch(/^20\d\d-(?:0[1-9]|1[0-2])$/)
+    expect(Object.keys(rules).length).toBeGreaterThan(0)
+  }
+})
+
 test.each([
   'gpt-5',
   'gpt-5-mini',

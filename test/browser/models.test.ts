@@ -3,6 +3,8 @@
  * a gate, tried; its notice of calls without a price; thousands of rows, empty, failed, long names.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   BROWSER_TEST_TIMEOUT_MS,
   enterAsOwner,
@@ -39,6 +41,9 @@ beforeAll(async () => {
       GROQ_BASE_URL: `${upstream.url}/v1`,
     },
   })
+  const retiring = 'models: [{ model: groq/retiring-1, retiresOn: 2099-03-01 }]\n'
+  await writeFile(join(gatehouse.dataFolder, 'gatehouse.yaml'), retiring)
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/reload')).status).toBe(200)
   const owned = { ...exampleBodies.createOwnedModel?.(''), slug: 'house' }
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', owned)).status).toBe(201)
   browser = await openBrowser()
@@ -150,6 +155,12 @@ test('a model becomes a gate, and is then tried in the playground', async () => 
   await page.goto('/dashboard/models?search=sandbox')
   await page.getByRole('link', { name: 'Try in playground: sandbox/echo', exact: true }).click()
   await page.waitForURL(/playground\?gate=(?:echo|demo)/)
+})
+
+test('a model that its provider retires shows the day', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/models?search=retiring')
+  await rowOf('groq/retiring-1').getByText('retires 2099-03-01').waitFor()
 })
 
 test('calls without a known price are named, with a way to the log', async () => {

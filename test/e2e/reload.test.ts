@@ -128,6 +128,8 @@ describe('one node on a file', () => {
     )
     expect((await reload(gatehouse)).status).toBe('reloaded')
     expect(await ignored()).toBe('max_tokens')
+    const shown = await controlPlaneCall(gatehouse, 'GET', '/v1/models/ruled')
+    expect(await shown.json()).toMatchObject({ max_output_tokens: 50 })
     await write(
       gatehouse,
       'models: [{ model: sandbox-gemini/echo, takes: { maxOutputTokens: null } }]\n',
@@ -190,6 +192,17 @@ describe('one node on a file', () => {
     expect(done).toMatchObject({ exitCode: 0, stderr: '' })
     expect(done.stdout).toBe(`${hostname()}  reloaded ${digestOf(plans(9)).slice(0, 12)}: plans\n`)
     expect(await limitOf(gatehouse)).toBe('9')
+  })
+
+  test('the log level follows', async () => {
+    const gatehouse = await start({ environment: { GATEHOUSE_LOG_LEVEL: '' } })
+    const line = 'the configuration was reloaded'
+    await write(gatehouse, 'logLevel: error\n')
+    expect((await reload(gatehouse)).nodes[0]?.changed).toEqual(['logLevel'])
+    expect(gatehouse.output()).not.toContain(line)
+    await write(gatehouse, 'logLevel: info\n')
+    expect((await reload(gatehouse)).nodes[0]?.changed).toEqual(['logLevel'])
+    await pollUntil('the line', () => gatehouse.output().includes(line))
   })
 
   test('is in the audit log, with what was in force before', async () => {

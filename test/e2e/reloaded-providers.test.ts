@@ -72,9 +72,11 @@ async function reload() {
   return nodes[0]
 }
 
-async function call(): Promise<{ readonly content: string; readonly usd: number | undefined }> {
+async function call(
+  gate = 'acme',
+): Promise<{ readonly content: string; readonly usd: number | undefined }> {
   const response = await controlPlaneCall(gatehouse, 'POST', '/v1/chat/completions', {
-    model: 'acme',
+    model: gate,
     messages: [{ role: 'user', content: 'hi' }],
   })
   const body = (await response.json()) as { choices: { message: { content: string } }[] }
@@ -130,6 +132,20 @@ test('addresses, keys in files and prices change; a call in flight keeps those o
     { server: 'new', key: 'Bearer planted-key-2' },
   ])
   expect(gatehouse.output()).not.toContain('planted-key')
+})
+
+test('the price of models without a known one changes', async () => {
+  await restartWithFile()
+  await createGate(gatehouse, 'new', 'acme/new')
+  const budget = { gateId: 'new', limitUsd: 1_000, period: 'month' }
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)).status).toBe(201)
+  const path = join(gatehouse.dataFolder, 'gatehouse.yaml')
+  const before = await readFile(path, 'utf8')
+  for (const input of [7, 8]) {
+    await writeFile(path, `${before}unpricedPrice: {input: ${input}, output: 1}\n`)
+    expect(await reload()).toMatchObject({ status: 'reloaded', changed: ['models'] })
+    expect(await call('new')).toEqual({ content: 'old', usd: input })
+  }
 })
 
 test('an empty key file is a fault beside the others, and nothing changes', async () => {

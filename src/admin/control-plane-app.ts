@@ -125,7 +125,7 @@ export interface ControlPlaneDependencies {
   readonly quotaOf: (accountId: AccountId) => QuotaState
   readonly retention: AccountBody['retention']
   readonly bodyTime: BodyTime
-  readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
+  readonly calls: Pick<CallTableStore, 'findPage' | 'readRange' | 'find' | 'correctCosts'>
   readonly sessions: Pick<SessionStore, 'list' | 'find' | 'readCalls' | 'readAgents'>
   readonly nameHashes: Pick<NameHashes, 'hash'>
   readonly callerNames: Pick<CallerNameStore, 'find'>
@@ -228,6 +228,11 @@ export interface Prices {
    */
   recompute(call: CallRecord, wrong: readonly string[]): Cost | undefined
   partsOf(call: CallRecord): readonly CostPart[] | undefined
+  /**
+   * The cost of a call by a limit in money that estimates unknown prices, in billionths of a US
+   * dollar. Null: the call reported no usage.
+   */
+  estimateOf(call: CallRecord): number | null
   /** Stores the entries of recomputed costs, before these costs are stored. */
   keepEntries(): Promise<void>
 }

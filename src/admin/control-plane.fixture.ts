@@ -63,6 +63,7 @@ const testPrices: Prices = {
       source: 'test@1',
     }
   },
+  estimateOf: ({ usage }) => usage && (usage.inputTokens + usage.outputTokens) * 10_000,
   keepEntries: async () => {},
   partsOf: ({ usage, cost }) =>
     usage === null || cost?.source !== 'test@1'

@@ -53,6 +53,7 @@ describe('every route', () => {
     ['GET', '/v1/targets/fallbacks'],
     ['GET', '/v1/budgets'],
     ['POST', '/v1/budgets'],
+    ['POST', '/v1/budgets/simulate'],
     ['GET', '/v1/budgets/bud_1'],
     ['GET', '/v1/budgets/bud_1/heads'],
     ['PATCH', '/v1/budgets/bud_1'],

@@ -69,6 +69,7 @@ const RESOURCES: readonly Resource[] = [
   at('audit-log', () => import('./resources/audit-log.ts'), 'bindAuditLog'),
   at('account', () => import('./users/account.ts'), 'bindAccount'),
   at('budgets', () => import('./resources/budgets.ts'), 'bindBudgets'),
+  at('budgets', () => import('./calls/simulate-budget.ts'), 'bindBudgetSimulation'),
   at('webhooks', () => import('./resources/webhooks.ts'), 'bindWebhooks'),
   ...PLAIN_PLACES.map(([word, resource]) => ({
     places: resource.place,

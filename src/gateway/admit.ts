@@ -1,5 +1,5 @@
 /** Stage admit: checks the key's limits and reserves tokens and money for the call. */
-import { formOfDialect } from '../core/dialects.ts'
+import { type DialectId, formOfDialect } from '../core/dialects.ts'
 import type { Gate } from '../core/gate.ts'
 import { continueWith, type MaybePromise } from '../core/maybe-promise.ts'
 import type { UnpricedKind } from '../core/model-entry.ts'
@@ -69,6 +69,6 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
   }))
 }
 
-function kindOf({ id }: Dialect): UnpricedKind {
+export function kindOf({ id }: { readonly id: DialectId }): UnpricedKind {
   return formOfDialect(id).id === 'embeddings' ? 'embedding' : 'text'
 }

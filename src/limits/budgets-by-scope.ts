@@ -1,8 +1,8 @@
 /** Finds the budgets that limit a call. An account without budgets costs one look-up. */
 import { type Budget, type BudgetScope, toLedgerScope } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { CallDimensions, Caller } from '../gateway/ports.ts'
-import { HeadBudget, type HeadCounterOptions } from './head-counter.ts'
+import type { CallDimensions } from '../gateway/ports.ts'
+import { type CountedCaller, HeadBudget, type HeadCounterOptions } from './head-counter.ts'
 import { BudgetCounter, BudgetRule } from './usage-counter.ts'
 
 const NONE: readonly BudgetCounter[] = []
@@ -22,7 +22,7 @@ export class BudgetsByScope {
     return found instanceof BudgetCounter ? found : undefined
   }
 
-  findFor(caller: Caller, dimensions: CallDimensions): readonly BudgetCounter[] {
+  findFor(caller: CountedCaller, dimensions: CallDimensions): readonly BudgetCounter[] {
     return this.#byAccount.get(caller.accountId)?.findFor(caller, dimensions) ?? NONE
   }
 
@@ -92,7 +92,7 @@ class AccountBudgets {
     )
   }
 
-  findFor(caller: Caller, dimensions: CallDimensions): readonly BudgetCounter[] {
+  findFor(caller: CountedCaller, dimensions: CallDimensions): readonly BudgetCounter[] {
     const { account, key, gate, user: ofUsers, tag: ofTags } = this.#scopes
     const { gateId, user, tags } = dimensions
     let found = account.get('') ?? NONE

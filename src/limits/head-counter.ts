@@ -17,6 +17,9 @@ import {
   type UsedSoFar,
 } from './usage-counter.ts'
 
+/** What decides which budgets count a call. */
+export type CountedCaller = Pick<Caller, 'accountId' | 'keyId' | 'token' | 'fixed'>
+
 const IDLE_MS = 600_000
 /** Idle counters that a call looks for, so that no timer is needed. */
 const SWEPT_FOR_EACH_CALL = 2
@@ -161,13 +164,13 @@ export class HeadBudget {
   }
 
   /** @returns undefined: the budget does not apply to the call */
-  headOf(caller: Caller, { user }: CallDimensions): string | undefined {
+  headOf(caller: CountedCaller, { user }: CallDimensions): string | undefined {
     if (this.rule.budget.scope.type === 'each-user') return user
     return isPersonal(caller) ? undefined : caller.keyId
   }
 }
 
 /** A member's own token, or the playground, whose calls have the member's id as their key. */
-function isPersonal({ keyId, token, fixed }: Caller): boolean {
+function isPersonal({ keyId, token, fixed }: CountedCaller): boolean {
   return token?.owner?.type === 'member' || fixed?.user === keyId
 }

@@ -30,14 +30,17 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
     limits: createKeyLimits(plans)(DEFAULT_ACCOUNT),
   }
   /** Asks for the quota once the call is planned, like the pipeline. */
-  const admit = (call: Partial<CallAhead> = {}): Ticket | GatewayError => {
+  const admit = (call: Partial<CallAhead> = {}, keyId = KEY): Ticket | GatewayError => {
     try {
-      const admitting = memory.admit(caller, {
-        gateId: GATE,
-        startedAtMs: clock.nowMs,
-        estimatedTokens: 10,
-        ...call,
-      })
+      const admitting = memory.admit(
+        { ...caller, keyId },
+        {
+          gateId: GATE,
+          startedAtMs: clock.nowMs,
+          estimatedTokens: 10,
+          ...call,
+        },
+      )
       const ticket = atOnce(admitting)
       const refusal = atOnce(ticket.reserveQuota())
       if (refusal === undefined) return ticket

@@ -6,9 +6,11 @@
 import type { ControlPlane } from '../admin/router.ts'
 import { loadMasterKeys } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
+import type { DialectId } from '../core/dialects.ts'
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import { factsOfTarget } from '../core/gate-facts.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
+import { kindOf } from '../gateway/admit.ts'
 import { authenticate, whenFresh } from '../gateway/authenticate.ts'
 import type { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { completeFacts, createRulesOf } from '../gateway/models/rules-of-target.ts'
@@ -132,6 +134,8 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       source: () => prices.source,
       recompute: (call, wrong) => prices.recompute(call, call.cost, wrong),
       partsOf: (call) => prices.partsOf(call, call.cost),
+      estimateOf: (call) =>
+        prices.costOf({ ...call, estimateAs: kindOf({ id: call.dialect as DialectId }) }).nanoUsd,
       keepEntries: () => parts.ledger.keepEntries(),
     },
     providers: settings.providers.map((provider) =>

@@ -126,6 +126,7 @@ async function walkUsage(server: ControlPlane): Promise<readonly string[]> {
     ['GET', '/v1/logs/export?format=ndjson', 200],
     ['GET', '/v1/analytics?interval=all&group_by=key', 200],
     ['POST', '/v1/costs/verify', 200, {}],
+    ['POST', '/v1/budgets/simulate', 200, { gateId: 'chat-gate', limitUsd: 1, period: 'day' }],
     ['GET', '/v1/audit-log', 200],
   ])(server)
 }

@@ -147,6 +147,7 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
 export const unauditedRoutes: Readonly<Record<string, string>> = {
   testGate: 'It changes nothing: it makes calls, which are in the log of calls.',
   testWebhook: 'It changes nothing: it sends an event.',
+  simulateBudget: 'It changes nothing: it reads the log of calls.',
   probeOwnedModel:
     'It changes nothing that anybody has set: it asks the model, and notes what it found.',
   verifyCosts:

@@ -48,6 +48,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   verifyCosts: () => ({}),
   createBudget: (gateId) => ({ gateId, limitTokens: 1_000_000, period: 'month' }),
   updateBudget: () => ({ name: 'Changed by a stranger' }),
+  simulateBudget: (gateId) => ({ gateId, limitTokens: 1_000_000, period: 'month' }),
   createWebhook: () => ({ url: 'https://hooks.example.com/x', events: ['budget.exhausted'] }),
   updateWebhook: () => ({ active: false }),
   testWebhook: () => ({}),

@@ -156,6 +156,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     bodies: { 'Look only': {}, 'And put them right': { from: '2026-11-01T00:00:00Z', fix: true } },
   },
 
+  simulateBudget: {
+    bodies: {
+      'The last full month': { gateId: 'demo', limitUsd: 250, period: 'month' },
+      'Each day since a time': {
+        gateId: 'demo',
+        limitTokens: 50000000,
+        period: 'day',
+        from: '2026-11-01T00:00:00Z',
+      },
+    },
+  },
+
   probeOwnedModel: { parameters: { slug: 'house-model' } },
   deleteOwnedModelCredential: { parameters: { slug: 'house-model' } },
 

@@ -21,6 +21,8 @@ function callOf(number: number): CallRecord {
     accountId: number % 13 === 0 ? ('acct_stranger' as AccountId) : DEFAULT_ACCOUNT,
     keyId: `key_${number % 3}` as KeyId,
     gateId: `gate_${number % 100}` as GateId,
+    ...(number % 2 === 0 && { user: `user_${number % 4}` }),
+    ...(number % 5 === 0 && { tags: `${'a'.repeat(16)} ${'b'.repeat(16)}` }),
     startedAt: 1_000 + Math.min(Math.floor(number / 10), CALLS / 20),
   })
 }
@@ -46,9 +48,11 @@ describe.each(databases)('on $name', (kind) => {
     ['of a range, whose end is exclusive', { fromMs: 1_003, toMs: 1_130 }],
     ['of a key', { fromMs: 0, toMs: 9_999, keyId: 'key_1' as KeyId }],
     ['of a rare gate', { fromMs: 0, toMs: 9_999, gateId: 'gate_7' as GateId }],
+    ['of a user', { fromMs: 0, toMs: 9_999, userId: 'user_2' }],
+    ['of a tag', { fromMs: 0, toMs: 9_999, tagId: 'b'.repeat(16) }],
     ['of no time', { fromMs: 5_000, toMs: 9_999 }],
   ])('calls %s are read once each, oldest first', async (_name, range) => {
-    const { fromMs, toMs, keyId, gateId } = range
+    const { fromMs, toMs, keyId, gateId, userId, tagId } = range
     const ids: string[] = []
     for await (const some of store.calls.readRange(DEFAULT_ACCOUNT, range)) {
       expect(some.length).toBeLessThanOrEqual(1_000)
@@ -60,7 +64,9 @@ describe.each(databases)('on $name', (kind) => {
         call.startedAt >= fromMs &&
         call.startedAt < toMs &&
         (keyId === undefined || call.keyId === keyId) &&
-        (gateId === undefined || call.gateId === gateId),
+        (gateId === undefined || call.gateId === gateId) &&
+        (userId === undefined || call.user === userId) &&
+        (tagId === undefined || call.tags?.includes(tagId) === true),
     ).sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
     expect(ids).toEqual(expected.map(({ id }) => id))
   })

@@ -1,7 +1,8 @@
 /** Reads a range of calls, oldest first, in steps between which other work runs. */
 import type { ExpressionBuilder, Kysely } from 'kysely'
+import type { LedgerScope } from '../../core/budget.ts'
 import type { CallRecord } from '../../core/call.ts'
-import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import type { AccountId, CallId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -12,12 +13,10 @@ const STEP_OF_SQLITE = 250
 /** A server needs two round trips per step. */
 const STEP_OF_POSTGRES = 1_000
 
-export interface CallRange {
+export interface CallRange extends LedgerScope {
   readonly fromMs: number
   /** Exclusive. */
   readonly toMs: number
-  readonly keyId?: KeyId
-  readonly gateId?: GateId
 }
 
 type Place = Pick<CallRecord, 'startedAt' | 'id'>
@@ -25,7 +24,7 @@ type Place = Pick<CallRecord, 'startedAt' | 'id'>
 export async function* readCalls(
   database: Kysely<Schema>,
   accountId: AccountId,
-  { fromMs, toMs, keyId, gateId }: CallRange,
+  { fromMs, toMs, keyId, gateId, userId, tagId }: CallRange,
 ): AsyncGenerator<readonly CallRecord[]> {
   const step = isSqlite(database) ? STEP_OF_SQLITE : STEP_OF_POSTGRES
   const turns = new LoopTurns()
@@ -42,6 +41,8 @@ export async function* readCalls(
           ...(to === undefined ? [] : [comparePlace(eb, '<', to)]),
           ...(keyId === undefined ? [] : [eb('key_id', '=', keyId)]),
           ...(gateId === undefined ? [] : [eb('gate_id', '=', gateId)]),
+          ...(userId === undefined ? [] : [eb('user_id', '=', userId)]),
+          ...(tagId === undefined ? [] : [eb('tag_ids', 'like', `%${tagId}%`)]),
         ]),
       )
       .orderBy('started_at')

@@ -6,11 +6,12 @@ import { BUDGET_SCOPES, UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
-import { withClient } from './client.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTime, printThing } from './output.ts'
+import { formatTime, printJson, printThing } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
+import { printSimulation } from './simulation-tables.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Budget = Schemas['Budget']
@@ -31,6 +32,11 @@ interface BudgetFlags {
   readonly message?: string
 }
 
+interface SimulateFlags extends BudgetFlags {
+  readonly from?: string
+  readonly to?: string
+}
+
 interface RaiseFlags {
   readonly by?: number
   readonly until?: string
@@ -42,22 +48,8 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .command('budgets')
     .description('budgets: usage limits of an account, keys, gates, users and tags')
 
-  withLimitOptions(budgets.command('create'))
+  withScopeOptions(withLimitOptions(budgets.command('create')))
     .description('create a budget; when it is used up, calls are refused')
-    .addOption(
-      new Option(
-        '--scope <scope>',
-        'account: all calls; each-user, each-key: a limit for each of them',
-      ).choices(BUDGET_SCOPES),
-    )
-    .option('--key <id>', `the key: ${A_KEY}`)
-    .option('--gate <id>', 'the gate')
-    .option('--member <id>', 'the member: id, name or e-mail address')
-    .option('--end-user <name>', 'the user, as calls name the user')
-    .option('--tag <text>', 'the tag, as name or name:value')
-    .addOption(
-      new Option('--period <period>', 'in UTC; total: from now on (required)').choices(PERIODS),
-    )
     .addHelpText(
       'after',
       example(
@@ -68,31 +60,38 @@ export function bindBudgets(program: Command, context: CliContext): void {
       ),
     )
     .action(async (flags: BudgetFlags, command: Command) => {
-      const { key, gate, member, endUser, tag, scope, period, tokens, usd } = flags
-      const given = { keyId: key, gateId: gate, member, endUser, tag, scope }
-      if (scopeTypeOf(given) === undefined)
-        throw new CliError(
-          'usage',
-          'Give one of --key, --gate, --member, --end-user and --tag, or --scope account, each-user or each-key.',
-        )
-      if ((tokens === undefined) === (usd === undefined))
-        throw new CliError('usage', 'A budget limits tokens or US dollars: give --tokens or --usd.')
-      if (period === undefined)
-        throw new CliError(
-          'usage',
-          'A budget needs a period: give --period day, week, month or total.',
-        )
+      const toNew = toNewBudget(flags)
       const budget = await withClient(context, async (client) =>
-        client.call('POST /v1/budgets', 'id', {
-          body: {
-            ...toBody(flags),
-            ...given,
-            keyId: await wholeKeyId(client, key),
-            period,
-          },
-        }),
+        client.call('POST /v1/budgets', 'id', { body: await toNew(client) }),
       )
       show(budget, asJson(command))
+    })
+
+  withScopeOptions(withLimitOptions(budgets.command('simulate')))
+    .description('show what a budget would have done with the calls in the log; changes nothing')
+    .option(
+      '--from <time>',
+      'the budget begins at this time; default: the last seven days, four weeks or the last month ' +
+        'that are over',
+    )
+    .option('--to <time>', 'calls that began before this time')
+    .addHelpText(
+      'after',
+      example(
+        'gatehouse budgets simulate --gate assistant --usd 50 --period month',
+        'gatehouse budgets simulate --scope each-user --usd 5 --period day --from 2026-11-01',
+      ),
+    )
+    .action(async (flags: SimulateFlags, command: Command) => {
+      const toNew = toNewBudget(flags)
+      const { from, to } = flags
+      const simulation = await withClient(context, async (client) =>
+        client.call('POST /v1/budgets/simulate', 'periods', {
+          body: { ...(await toNew(client)), from, to },
+        }),
+      )
+      if (asJson(command)) printJson(simulation)
+      else printSimulation(simulation)
     })
 
   addList(budgets, context, {
@@ -186,6 +185,45 @@ function toRaise({ by, until, end }: RaiseFlags): Schemas['UpdateBudget'] {
   if (by === undefined || until === undefined)
     throw new CliError('usage', 'Give --by and --until, or --end.')
   return { raise: { by, until } }
+}
+
+function withScopeOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'account: all calls; each-user, each-key: a limit for each of them',
+      ).choices(BUDGET_SCOPES),
+    )
+    .option('--key <id>', `the key: ${A_KEY}`)
+    .option('--gate <id>', 'the gate')
+    .option('--member <id>', 'the member: id, name or e-mail address')
+    .option('--end-user <name>', 'the user, as calls name the user')
+    .option('--tag <text>', 'the tag, as name or name:value')
+    .addOption(
+      new Option('--period <period>', 'in UTC; total: from now on (required)').choices(PERIODS),
+    )
+}
+
+/** @throws CliError before a gateway is asked */
+function toNewBudget(flags: BudgetFlags) {
+  const { key, gate, member, endUser, tag, scope, period, tokens, usd } = flags
+  const given = { keyId: key, gateId: gate, member, endUser, tag, scope }
+  if (scopeTypeOf(given) === undefined)
+    throw new CliError(
+      'usage',
+      'Give one of --key, --gate, --member, --end-user and --tag, or --scope account, each-user or each-key.',
+    )
+  if ((tokens === undefined) === (usd === undefined))
+    throw new CliError('usage', 'A budget limits tokens or US dollars: give --tokens or --usd.')
+  if (period === undefined)
+    throw new CliError('usage', 'A budget needs a period: give --period day, week, month or total.')
+  return async (client: Client) => ({
+    ...toBody(flags),
+    ...given,
+    keyId: await wholeKeyId(client, key),
+    period,
+  })
 }
 
 function withLimitOptions(command: Command): Command {

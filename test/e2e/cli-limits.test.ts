@@ -58,6 +58,18 @@ test('a budget is created, used up, shown, raised and deleted', async () => {
   expect((await run(['budgets', 'list'])).stdout).toContain('1 tokens')
   expect((await run(['budgets', 'update', id, '--tokens', '100000'])).exitCode).toBe(0)
   expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
+  const simulate = ['budgets', 'simulate', '--gate', 'try', '--tokens', '1', '--period', 'total']
+  const simulated = await run(simulate)
+  expect(simulated).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('After a refusal'),
+  })
+  expect(simulated.stdout).toMatch(/^admitted +1 +\d+ +\$0.000000$/m)
+  expect(simulated.stdout).toMatch(/^refused +1 +\d+ +\$0.000000$/m)
+  expect(JSON.parse((await run([...simulate, '--json'])).stdout)).toMatchObject({
+    refused: { calls: 1 },
+    heads: [{ type: 'gate', id: 'try' }],
+  })
   expect((await run(['budgets', 'delete', id])).exitCode).toBe(0)
   expect((await run(['budgets', 'show', id])).exitCode).toBe(4)
 })
@@ -65,6 +77,7 @@ test('a budget is created, used up, shown, raised and deleted', async () => {
 test.each([
   ['a budget without a period', ['budgets', 'create', '--gate', 'try', '--tokens', '1'], 2],
   ['a budget of nothing', ['budgets', 'create', '--period', 'day', '--tokens', '1'], 2],
+  ['a simulation without a limit', ['budgets', 'simulate', '--gate', 'try', '--period', 'day'], 2],
   ['a share above all', ['budgets', 'create', '--gate', 'try', '--alert-at', '2'], 2],
   ['an update of nothing', ['budgets', 'update', 'bud_1'], 2],
   ['a webhook without events', ['webhooks', 'create', 'https://hooks.example.com'], 2],

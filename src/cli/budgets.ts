@@ -2,14 +2,21 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { scopeTypeOf } from '../contract/budget-scope.ts'
 import { MAX_PAGE_SIZE } from '../contract/lists.ts'
-import { BUDGET_SCOPES, UNPRICED_RULES } from '../core/budget.ts'
+import { AT_LIMIT_RULES, BUDGET_SCOPES, UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printJson, printThing } from './output.ts'
-import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import {
+  asJson,
+  example,
+  parseDecimal,
+  parseLimit,
+  parseWhole,
+  printListing,
+} from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 import { printSimulation } from './simulation-tables.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
@@ -28,6 +35,8 @@ interface BudgetFlags {
   readonly period?: Budget['period']
   readonly alertAt?: readonly number[]
   readonly unpriced?: Budget['unpriced']
+  readonly atLimit?: Budget['atLimit']
+  readonly refuseAt?: number
   readonly name?: string
   readonly message?: string
 }
@@ -49,7 +58,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .description('budgets: usage limits of an account, keys, gates, users and tags')
 
   withScopeOptions(withLimitOptions(budgets.command('create')))
-    .description('create a budget; when it is used up, calls are refused')
+    .description('create a budget; when it is used up, calls are refused or steered')
     .addHelpText(
       'after',
       example(
@@ -57,6 +66,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
         'gatehouse budgets create --key key_… --tokens 1000000 --period day --alert-at 0.5,0.9,1',
         'gatehouse budgets create --tag team-a --usd 500 --period month',
         'gatehouse budgets create --scope each-user --usd 100 --period month',
+        'gatehouse budgets create --gate assistant --usd 50 --period month --at-limit cheaper',
       ),
     )
     .action(async (flags: BudgetFlags, command: Command) => {
@@ -243,6 +253,17 @@ function withLimitOptions(command: Command): Command {
         'with --usd: how calls to targets without a known price are treated',
       ).choices(UNPRICED_RULES),
     )
+    .addOption(
+      new Option(
+        '--at-limit <rule>',
+        'at the limit: refuse calls, or leave them their cheaper or free targets',
+      ).choices(AT_LIMIT_RULES),
+    )
+    .option(
+      '--refuse-at <share>',
+      'with cheaper and free-only: the share of the limit at which calls are refused, such as 1.3',
+      (text) => parseDecimal(text, { min: 1, max: 10 }),
+    )
     .option('--name <text>', 'name of the budget')
     .option('--message <text>', 'your words to callers whose calls are refused; none: remove them')
 }
@@ -263,11 +284,13 @@ function parseShares(text: string): readonly number[] {
 }
 
 function toBody(flags: BudgetFlags): Schemas['UpdateBudget'] {
-  const { tokens, usd, alertAt, unpriced, name, message } = flags
+  const { tokens, usd, alertAt, unpriced, atLimit, refuseAt, name, message } = flags
   return {
     limitTokens: tokens,
     limitUsd: usd,
     unpriced,
+    atLimit,
+    refuseAt,
     alertAt,
     name,
     message: message === 'none' ? null : message,
@@ -295,6 +318,12 @@ function usedOf({ used, limitTokens }: Budget): string {
   return limitTokens === null ? `$${used.usd}` : String(used.tokens)
 }
 
+function describeRule({ atLimit, refuseAt }: Budget): string {
+  if (atLimit === 'refuse') return 'calls are refused'
+  const targets = atLimit === 'cheaper' ? 'cheaper targets' : 'free targets only'
+  return `${targets}; calls are refused at ${Math.round((refuseAt ?? 1) * 100)} %`
+}
+
 const NAME_WIDTH = 10
 
 function show(budget: Budget, isJson: boolean): void {
@@ -306,7 +335,8 @@ function show(budget: Budget, isJson: boolean): void {
       ['name', budget.name],
       ['of', scopeOf(budget)],
       ['limit', `${limitOf(budget)} (${budget.period})`],
-      ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
+      ['used', `${usedOf(budget)}${budget.isExhausted ? ', used up' : ''}`],
+      ['at limit', describeRule(budget)],
       ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
       ...(budget.raise === null ? [] : [['raised', raiseOf(budget)] as const]),
       ...(budget.message === null ? [] : [['message', budget.message] as const]),

@@ -185,6 +185,8 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
       ...factsShown(gate),
       ['codex prompt', toLine(gate.codexInstructions ?? 'none')],
       ['usage headers', gate.usageHeaders ? 'yes' : 'no'],
+      ['budget headers', gate.budgetHeaders ? 'yes' : 'no'],
+      ...conditionsOf(gate),
       ...defaultsOf(gate),
       ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
       ['retries', String(gate.maxRetries)],
@@ -192,6 +194,14 @@ function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
       ['updated', formatTime(gate.updatedAt)],
     ],
     NAME_WIDTH,
+  )
+}
+
+function conditionsOf({ targets }: Gate): (readonly [string, string])[] {
+  return targets.flatMap(({ model, when }) =>
+    when === undefined
+      ? []
+      : [['asked first', `${model} from ${when.from} of the budget ${when.budget}`] as const],
   )
 }
 
@@ -276,6 +286,7 @@ interface GateFlags {
   readonly maxRetries?: number
   readonly strategy?: GateBody['strategy']
   readonly weights?: readonly number[]
+  readonly when?: readonly Condition[]
   readonly hedgeAfterMs?: number | typeof NONE
   readonly overrides?: GateBody['overrides']
   readonly instructions?: string
@@ -292,6 +303,7 @@ interface GateFlags {
   readonly clearFacts?: boolean
   readonly codexInstructions?: string
   readonly usageHeaders?: boolean
+  readonly budgetHeaders?: boolean
   readonly adapt?: GateBody['adapt']
   readonly ignoreStore?: boolean
 }
@@ -315,6 +327,11 @@ function withGateOptions(command: Command): Command {
       '--weights <n,n,…>',
       'weights of the targets for the strategy weighted, in order',
       parseWeights,
+    )
+    .option(
+      '--when <provider/model=budget:share>',
+      'ask this target first from a share of a budget on, such as openai/o3=bud_…:0.8',
+      collectCondition,
     )
     .option(
       '--hedge-after-ms <ms>',
@@ -358,6 +375,8 @@ function withGateOptions(command: Command): Command {
     .option('--no-ignore-store', 'send store as the caller wrote it')
     .option('--usage-headers', 'add cost and tokens to the headers of whole answers')
     .option('--no-usage-headers', 'add no such headers')
+    .option('--budget-headers', 'name the budget that steered or refused a call to keys too')
+    .option('--no-budget-headers', 'name it to access tokens only')
     .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )
@@ -410,8 +429,36 @@ function parseWeights(text: string): readonly number[] {
   return text.split(',').map((weight) => parseWhole(weight.trim(), { min: 0, max: 1000 }))
 }
 
-function toTarget(model: string, weight: number | undefined): { model: string; weight?: number } {
-  return weight === undefined ? { model } : { model, weight }
+interface Condition {
+  readonly model: string
+  readonly when: { readonly budget: string; readonly from: number }
+}
+
+/** The target's name may contain both separators, so they are searched from the end. */
+function collectCondition(text: string, previous: readonly Condition[] | undefined) {
+  const [equals, colon] = [text.lastIndexOf('='), text.lastIndexOf(':')]
+  if (equals < 1 || colon < equals)
+    throw new CliError('usage', '--when must be provider/model=budget:share.')
+  const from = parseDecimal(text.slice(colon + 1), { min: 0, max: 10 })
+  const when = { budget: text.slice(equals + 1, colon), from }
+  return [...(previous ?? []), { model: text.slice(0, equals), when }]
+}
+
+function toTargets({ target, weights, when = [] }: GateFlags): GateBody['targets'] {
+  if (weights !== undefined && weights.length !== (target?.length ?? 0))
+    throw new CliError('usage', 'Give as many --weights as there are --target options.')
+  const unknown = when.find(({ model }) => target?.includes(model) !== true)
+  if (unknown !== undefined)
+    throw new CliError('usage', `--when names ${unknown.model}: give it as --target too.`)
+  return target?.map((model, index) => {
+    const weight = weights?.[index]
+    const condition = when.find((each) => each.model === model)?.when
+    return {
+      model,
+      ...(weight === undefined ? {} : { weight }),
+      ...(condition === undefined ? {} : { when: condition }),
+    }
+  })
 }
 
 function setsSomeDefaults(flags: GateFlags): boolean {
@@ -441,21 +488,9 @@ function toAliases({ alias, unlistedAlias, clearAliases }: GateFlags): GateBody[
  * @param current the current gate, when some of its defaults change
  */
 function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
-  const {
-    target,
-    weights,
-    name,
-    description,
-    strategy,
-    hedgeAfterMs,
-    overrides,
-    timeoutMs,
-    maxRetries,
-  } = flags
-  if (weights !== undefined && weights.length !== (target?.length ?? 0))
-    throw new CliError('usage', 'Give as many --weights as there are --target options.')
+  const { name, description, strategy, hedgeAfterMs, overrides, timeoutMs, maxRetries } = flags
   return {
-    targets: target?.map((model, index) => toTarget(model, weights?.[index])),
+    targets: toTargets(flags),
     displayName: name,
     description,
     strategy,
@@ -467,6 +502,7 @@ function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     facts: flags.fact || flags.clearFacts ? Object.fromEntries(flags.fact ?? []) : undefined,
     codexInstructions: noneToNull(flags.codexInstructions),
     usageHeaders: flags.usageHeaders,
+    budgetHeaders: flags.budgetHeaders,
     adapt: flags.adapt,
     ignoreStore: flags.ignoreStore,
     timeoutMs: noneToNull(timeoutMs),

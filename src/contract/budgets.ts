@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UNPRICED_RULES } from '../core/budget.ts'
+import { AT_LIMIT_RULES, UNPRICED_RULES } from '../core/budget.ts'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { checkScope, SCOPE_MEMBERS, scopeAnswer, scopeFields } from './budget-scope.ts'
@@ -76,6 +76,25 @@ const raise = z
     until: z.iso.datetime({ offset: true }).meta({ description: 'From then on, the limit holds.' }),
   })
   .meta({ id: 'BudgetRaise', description: 'A higher limit until a time.' })
+const MAX_REFUSE_AT = 10
+const atLimit = z.enum(AT_LIMIT_RULES).meta({
+  description:
+    'What the used-up budget does. `refuse`: it refuses calls. `cheaper`: a call keeps those of its ' +
+    'targets whose known price is lower than that of the gate’s first target. `free-only`: it keeps ' +
+    'targets of price 0. A call without such a target is refused, and every call from `refuseAt` on. ' +
+    'Budgets from before there was a choice have `refuse`.',
+})
+const refuseAt = z
+  .number()
+  .min(1)
+  .max(MAX_REFUSE_AT)
+  .nullable()
+  .meta({
+    description:
+      'With `cheaper` and `free-only`: the share of the limit at which all calls are refused, from 1 ' +
+      'on; 1.2 when absent. Null with `refuse`.',
+    example: 1.2,
+  })
 const time = z.iso.datetime()
 const amount = z.number().min(0)
 
@@ -90,6 +109,8 @@ const budgetBody = z
     unpriced,
     message: message.nullable(),
     raise: raise.nullable(),
+    atLimit,
+    refuseAt,
     alertAt: z.array(z.number()),
     used: z
       .object({
@@ -110,7 +131,9 @@ const budgetBody = z
       .nullable()
       .meta({ description: 'The usage that is reserved for running calls; null like `used`.' }),
     isExhausted: z.boolean().meta({
-      description: 'Whether the budget is used up, so calls are refused with 429 `quota_exceeded`.',
+      description:
+        'Whether the budget is used up, so calls are refused with 429 `quota_exceeded`, or steered ' +
+        'as `atLimit` says.',
     }),
     resetsAt: time.nullable().meta({ description: 'null: never.' }),
     createdAt: time,
@@ -120,6 +143,9 @@ const budgetBody = z
     id: 'Budget',
     description: 'The most that an account, or a part of its calls, may use in a period.',
   })
+
+/** Of `refuseAt`. */
+export const NEEDS_STEERING = 'is only possible when atLimit is cheaper or free-only'
 
 export const createBudgetBody = z
   .strictObject({
@@ -132,10 +158,14 @@ export const createBudgetBody = z
     period,
     unpriced: unpriced.default('estimate'),
     message: message.nullable().default(null),
+    atLimit: atLimit.default('refuse'),
+    refuseAt: refuseAt.optional(),
     alertAt: alertAt.default([0.5, 0.8, 1]),
   })
   .superRefine((body, context) => {
     checkScope(body, context)
+    if (body.atLimit === 'refuse' && body.refuseAt != null)
+      context.addIssue({ code: 'custom', path: ['refuseAt'], message: NEEDS_STEERING })
     if ((body.limitTokens === undefined) !== (body.limitUsd === undefined)) return
     const path = body.limitTokens === undefined ? [] : ['limitUsd']
     context.addIssue({ code: 'custom', path, message: 'give either limitTokens or limitUsd' })
@@ -156,6 +186,8 @@ export const updateBudgetBody = z
     unpriced,
     message: message.nullable(),
     raise: raise.nullable(),
+    atLimit,
+    refuseAt,
     alertAt,
   })
   .partial()
@@ -210,6 +242,7 @@ export const budgetResource = {
       'Dollars of each person': { scope: 'each-user', limitUsd: 100, period: 'month' },
     },
     update: {
+      'Cheaper targets at the limit': { atLimit: 'cheaper', refuseAt: 1.2 },
       'Another limit': { limitUsd: 300 },
       'More until Friday': { raise: { by: 50, until: '2026-12-04T18:00:00Z' } },
     },

@@ -149,6 +149,11 @@ const usageHeaders = z.boolean().meta({
     'Whole answers have the headers `x-gatehouse-cost-usd`, `x-gatehouse-input-tokens`, ' +
     '`x-gatehouse-output-tokens` and `x-gatehouse-cached-input-tokens`, as far as they are known.',
 })
+const budgetHeaders = z.boolean().meta({
+  description:
+    'Answers to keys have the header `x-gatehouse-budget` when a budget steered or refused the ' +
+    'call: its id and what it did. Access tokens always get it.',
+})
 const adapt = z.enum(ADAPT_MODES).meta({
   description:
     "What happens to optional members that a target's model refuses. `off`: the request goes as it " +
@@ -169,8 +174,26 @@ const weight = z.int().min(0).max(MAX_WEIGHT).meta({
   description:
     'Share of the calls under `weighted`; 0: only when the other targets fail. 1 when absent.',
 })
+const condition = {
+  budget: z.string().max(100).meta({
+    description: 'The id of a budget of the account that can count calls of the gate.',
+    example: 'bud_01a1fbc63aa470d6877cf556d6121edd',
+  }),
+  from: z.number().min(0).max(10).meta({
+    description: 'A share of the limit, used and reserved.',
+    example: 0.8,
+  }),
+}
+const whenDescription =
+  'The target is asked first from this share of the budget on, by calls that the budget counts.'
 const targets = z
-  .array(z.strictObject({ model, weight: weight.optional() }))
+  .array(
+    z.strictObject({
+      model,
+      weight: weight.optional(),
+      when: z.strictObject(condition).optional().meta({ description: whenDescription }),
+    }),
+  )
   .min(1, { error: 'must name at least one target' })
   .max(MAX_TARGETS)
   .refine((list) => list.length === 0 || list.some((target) => target.weight !== 0), {
@@ -196,7 +219,13 @@ const gateBody = z
     id: gateId,
     displayName,
     description,
-    targets: z.array(z.object({ model, weight: weight.optional() })),
+    targets: z.array(
+      z.object({
+        model,
+        weight: weight.optional(),
+        when: z.object(condition).optional().meta({ description: whenDescription }),
+      }),
+    ),
     strategy,
     hedgeAfterMs,
     defaults: defaultsBody,
@@ -207,6 +236,7 @@ const gateBody = z
     resolvedFacts,
     codexInstructions,
     usageHeaders,
+    budgetHeaders,
     adapt,
     ignoreStore,
     timeoutMs,
@@ -233,6 +263,7 @@ export const createGateBody = z
     facts: facts.default({}),
     codexInstructions: codexInstructions.default(null),
     usageHeaders: usageHeaders.default(false),
+    budgetHeaders: budgetHeaders.default(false),
     adapt: adapt.default('retry'),
     ignoreStore: ignoreStore.default(false),
     timeoutMs: timeoutMs.default(null),
@@ -254,6 +285,7 @@ export const updateGateBody = z
     facts,
     codexInstructions,
     usageHeaders,
+    budgetHeaders,
     adapt,
     ignoreStore,
     timeoutMs,

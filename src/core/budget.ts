@@ -82,6 +82,22 @@ export function toLedgerScope(scope: BudgetScope): LedgerScope {
 export const UNPRICED_RULES = ['estimate', 'refuse', 'allow'] as const
 export type UnpricedRule = (typeof UNPRICED_RULES)[number]
 
+/**
+ * What a used-up budget does to calls. `refuse`: refuses them. `cheaper`: keeps their cheaper
+ * targets. `free-only`: keeps their targets of price 0.
+ */
+export const AT_LIMIT_RULES = ['refuse', 'cheaper', 'free-only'] as const
+export type AtLimitRule = (typeof AT_LIMIT_RULES)[number]
+
+/**
+ * What a budget did with a call. `preferred`: a target's `when` put the target first. `kept`: a turn
+ * in its middle kept its target.
+ */
+export const BUDGET_ACTIONS = ['refused', 'cheaper', 'free-only', 'preferred', 'kept'] as const
+export type BudgetAction = (typeof BUDGET_ACTIONS)[number]
+
+export const DEFAULT_REFUSE_AT = 1.2
+
 /** An amount above the limit, in the limit's unit, until a time. */
 export interface BudgetRaise {
   readonly by: number
@@ -100,6 +116,10 @@ export interface Budget {
   /** The operator's words to callers whose calls are refused. */
   readonly message?: string | null | undefined
   readonly raise?: BudgetRaise | null | undefined
+  /** Default: `refuse`. */
+  readonly atLimit?: AtLimitRule | undefined
+  /** The share of the limit at which calls are refused, for a rule other than `refuse`. */
+  readonly refuseAt?: number | null | undefined
   /**
    * Shares of the limit, ascending, above 0 and at most 1. Reaching a share sends an event, once
    * per period.
@@ -110,8 +130,15 @@ export interface Budget {
   readonly updatedAt: number
 }
 
+const ID_PREFIX = 'bud'
+
 export function createBudgetId(): string {
-  return createId('bud')
+  return createId(ID_PREFIX)
+}
+
+/** @param limit the name of a limit, as in `GatewayError.limit` */
+export function isBudgetId(limit: string | undefined): limit is string {
+  return limit?.startsWith(`${ID_PREFIX}_`) === true
 }
 
 export function amountOf(
@@ -127,6 +154,19 @@ export function ceilingOf({ limit, raise }: Pick<Budget, 'limit' | 'raise'>, now
   return raise != null && nowMs < raise.untilMs ? most + raise.by : most
 }
 
+/** The amount from which calls are refused, in the limit's unit. */
+export function wallOf(
+  budget: Pick<Budget, 'limit' | 'raise' | 'atLimit' | 'refuseAt'>,
+  nowMs: number,
+) {
+  const ceiling = ceilingOf(budget, nowMs)
+  return steers(budget) ? Math.round(ceiling * (budget.refuseAt ?? DEFAULT_REFUSE_AT)) : ceiling
+}
+
+export function steers({ atLimit = 'refuse' }: Pick<Budget, 'atLimit'>): boolean {
+  return atLimit !== 'refuse'
+}
+
 export function toPublicBudget(budget: Budget) {
   const { limit, scope, raise } = budget
   return {
@@ -139,6 +179,8 @@ export function toPublicBudget(budget: Budget) {
     unpriced: budget.unpriced,
     message: budget.message ?? null,
     raise: raise == null ? null : toPublicRaise(raise, limit),
+    atLimit: budget.atLimit ?? 'refuse',
+    refuseAt: steers(budget) ? (budget.refuseAt ?? DEFAULT_REFUSE_AT) : null,
     alertAt: [...budget.alertAt],
     createdAt: new Date(budget.createdAt).toISOString(),
     updatedAt: new Date(budget.updatedAt).toISOString(),

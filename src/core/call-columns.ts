@@ -301,6 +301,21 @@ export const CALL_COLUMNS = {
     csv: 32,
     body: { description: 'The hashes of the call’s tags, separated by spaces. Null: no tags.' },
   },
+  /** The budget that changed the call's targets, and how: `<id>; <what>`. */
+  steeredBy: {
+    type: 'text',
+    presence: 'optional',
+    line: 29,
+    column: 'steered_by',
+    csv: 35,
+    body: {
+      description:
+        'The budget that changed which targets were asked, and how: `cheaper`, `free-only`, ' +
+        '`preferred` (the target’s `when`) or `kept` (a turn in its middle kept its target). Null: ' +
+        'none.',
+      example: 'bud_01a1fbc63aa470d6877cf556d6121edd; cheaper',
+    },
+  },
   /** Number of refused calls that the record represents. Absent: the call was admitted. */
   refusals: {
     type: 'positiveCount',

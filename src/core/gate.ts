@@ -7,6 +7,15 @@ export interface GateTarget {
   readonly model: string
   /** Share of the calls under `weighted`; 0: only when the other targets fail. Default 1. */
   readonly weight?: number | undefined
+  /** The target is asked first while the condition holds. */
+  readonly when?: TargetCondition | undefined
+}
+
+export interface TargetCondition {
+  /** The id of a budget. */
+  readonly budget: string
+  /** Share of the budget's limit, used and reserved, from which the condition holds. */
+  readonly from: number
 }
 
 /**
@@ -91,6 +100,8 @@ export interface Gate {
   readonly codexInstructions: string | null
   /** Adds the cost and tokens of a call to the headers of a whole answer. */
   readonly usageHeaders: boolean
+  /** Names the budget that steered or refused a call to keys too. */
+  readonly budgetHeaders: boolean
   readonly adapt: AdaptMode
   /** Sends Chat Completions with `store: true` as `store: false`. */
   readonly ignoreStore: boolean
@@ -113,6 +124,7 @@ export const USUAL_GATE = {
   facts: {} as ModelFacts,
   codexInstructions: null,
   usageHeaders: false,
+  budgetHeaders: false,
   adapt: 'retry',
   ignoreStore: false,
 } as const satisfies Partial<Gate>
@@ -122,9 +134,11 @@ export function toPublicGate(gate: Gate) {
     id: gate.id,
     displayName: gate.displayName,
     description: gate.description,
-    targets: gate.targets.map(({ model, weight }) =>
-      weight === undefined ? { model } : { model, weight },
-    ),
+    targets: gate.targets.map(({ model, weight, when }) => ({
+      model,
+      ...(weight === undefined ? {} : { weight }),
+      ...(when === undefined ? {} : { when: { budget: when.budget, from: when.from } }),
+    })),
     strategy: gate.strategy,
     hedgeAfterMs: gate.hedgeAfterMs,
     defaults: { ...gate.defaults },
@@ -134,6 +148,7 @@ export function toPublicGate(gate: Gate) {
     facts: gate.facts,
     codexInstructions: gate.codexInstructions,
     usageHeaders: gate.usageHeaders,
+    budgetHeaders: gate.budgetHeaders,
     adapt: gate.adapt,
     ignoreStore: gate.ignoreStore,
     timeoutMs: gate.timeoutMs,

@@ -61,6 +61,7 @@ export function admit(ports: AdmitPorts, call: AskingCall): MaybePromise<Admissi
     dimensions,
     prices,
     inputTokens,
+    outputTokens,
     outputCap: cap,
     teaches,
     tools,

@@ -27,6 +27,8 @@ export interface Refusal {
   readonly status: number
   /** Undefined for a failure of the gateway itself. */
   readonly refusalCode: string | undefined
+  /** The limit that refused the call, as `GatewayError.limit`. */
+  readonly refusedBy: string | undefined
   readonly startedAt: number
   readonly durationMs: number
 }

@@ -45,6 +45,10 @@ export interface Call {
   attribution: Attribution | undefined
   /** Undefined until admitted. An admitted call is always settled. */
   admission: Admission | undefined
+  /** Undefined: no budget may steer the call. */
+  turn: { readonly id: string; readonly isKept: boolean } | undefined
+  /** The budget that changed the call's targets, and how: `<id>; <action>`. */
+  steeredBy: string | undefined
   /** Set by `settle`. */
   record: CallRecord | undefined
   /** Set by `settle`; resolves when the call is in the journal. */
@@ -57,6 +61,8 @@ export interface Admission {
   /** The prices when the call was admitted. Undefined: no prices are known. */
   readonly prices: Prices | undefined
   readonly inputTokens: number
+  /** The request's limit, or else an estimate. */
+  readonly outputTokens: number
   /** Tokens. Undefined: the request sets no limit. */
   readonly outputCap: number | undefined
   /** The gate whose output estimate this call updates, if any. */
@@ -135,6 +141,8 @@ export function beginCall(
     gate: undefined,
     attribution: undefined,
     admission: undefined,
+    turn: undefined,
+    steeredBy: undefined,
     record: undefined,
     settled: undefined,
   }

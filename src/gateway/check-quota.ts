@@ -1,6 +1,7 @@
 /**
  * Stage between plan and attempt: keeps the targets that may get the ids in the request, have a
- * known price if a limit is in money, and fit into the account's quota.
+ * known price if a limit is in money, are left by used-up budgets, and fit into the account's
+ * quota.
  */
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -14,10 +15,11 @@ import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
 import type { Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
+import { type SteerPorts, steerTargets } from './steer-targets.ts'
 import { findSurcharge } from './surcharges.ts'
 import { siblingOf } from './target-cost.ts'
 
-export interface QuotaPorts {
+export interface QuotaPorts extends SteerPorts {
   readonly limits: Pick<Limits, 'priceDemand'>
 }
 
@@ -25,11 +27,8 @@ export interface QuotaPorts {
  * Returns a promise only when this node has to ask other nodes.
  * @throws GatewayError (or rejects with it) when no target is left
  */
-export function checkQuota(
-  ports: QuotaPorts,
-  { caller, admission, startedAt: startedAtMs, dialect }: AdmittedCall,
-  plan: Plan,
-): MaybePromise<Plan> {
+export function checkQuota(ports: QuotaPorts, call: AdmittedCall, plan: Plan): MaybePromise<Plan> {
+  const { caller, admission, startedAt: startedAtMs, dialect } = call
   const { request, targets } = plan
   const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
   const asked = { targets: own, body: request.body, startedAtMs }
@@ -39,8 +38,13 @@ export function checkQuota(
     demand === undefined
       ? own
       : keepThosePriced(prices, demand, { ...asked, accountId: caller.accountId })
-  return continueWith(reserveQuota(admission.ticket, priced), (allowed) =>
-    allowed === targets ? plan : { ...plan, targets: allowed },
+  const steered = steerTargets(
+    ports,
+    call,
+    priced === targets ? plan : { ...plan, targets: priced },
+  )
+  return continueWith(reserveQuota(admission.ticket, steered.targets), (allowed) =>
+    allowed === steered.targets ? steered : { ...steered, targets: allowed },
   )
 }
 

@@ -1,5 +1,6 @@
 /** The hot path, top to bottom. Relaying settles the call before the last byte goes out. */
 
+import { isBudgetId } from '../core/budget.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
@@ -31,8 +32,15 @@ import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
+import { type SteerPorts, tellBudget } from './steer-targets.ts'
 
-export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts, AttributePorts {
+export interface PipelinePorts
+  extends CallPorts,
+    PlanPorts,
+    SteerPorts,
+    AskPorts,
+    LatePorts,
+    AttributePorts {
   readonly clock: Timekeeper
   readonly keys: KeyStore
   readonly freshness?: Freshness | undefined
@@ -103,6 +111,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       slot?.release()
       const error = await settleRefused(ports, call, thrown)
       call.body.release()
+      if (isBudgetId(error.limit)) tellBudget(call, error.limit, 'refused')
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
       return refuse(error, dialect.envelope, {

@@ -1,6 +1,7 @@
 /** Ports of the hot path; `run/` connects the implementations. */
 import type { TokenRules } from '../core/access-token.ts'
 import type { AttributionSettings, HashedKind, NamedKind } from '../core/attribution.ts'
+import type { AtLimitRule } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
@@ -143,7 +144,23 @@ export interface Spent {
   readonly endedAtMs: number
 }
 
+/** A budget that counts a call, in its state when the call was admitted. */
+export interface CountedBudget {
+  readonly id: string
+  readonly atLimit: AtLimitRule
+  /** Used and reserved, as a share of the limit. */
+  readonly share: number
+  /** True when the budget steers and is used up, so the call may go only to some targets. */
+  readonly isUsedUp: boolean
+  /** The call's targets cost at most this, in billionths of a US dollar. */
+  lowerTo(nanoUsd: number): void
+  /** The refusal of a call that has no target left. */
+  toRefusal(): GatewayError
+}
+
 export interface Ticket {
+  /** Undefined: no budget counts the call. */
+  readonly budgets?: readonly CountedBudget[] | undefined
   /** `x-ratelimit-*` headers with current values, computed on each read. */
   readonly headers: Readonly<Record<string, string>>
   /** The fullest budget in money, with the usage until now. Undefined: no such budget applies. */

@@ -88,7 +88,7 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   const refusalCode = refusalCodeOf(error, call)
   callsUnderWay.end()
   const refusal = { id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }
-  observer?.refuse({ ...refusal, refusalCode }, trace)
+  observer?.refuse({ ...refusal, refusalCode, refusedBy: error.limit }, trace)
   // Failures of the gateway are reported to the operator elsewhere, so they are not stored here.
   if (caller === undefined || refusals === undefined || status >= 500) return
   refusals.note(

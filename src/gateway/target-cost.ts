@@ -4,9 +4,12 @@ import type { Gate, GateTarget } from '../core/gate.ts'
 import type { UnpricedKind } from '../core/model-entry.ts'
 import { MODEL_MEMBERS } from '../providers/define.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { AdmittedCall } from './call.ts'
 import { readNamedModels } from './named-models.ts'
+import type { Target } from './plan/compile-target.ts'
 import { findChosen, isTargetName } from './plan/plan-targets.ts'
 import type { Caller, Prices } from './ports.ts'
+import { findSurcharge } from './surcharges.ts'
 
 interface EstimatedCall {
   readonly call: AskingCall
@@ -47,6 +50,56 @@ export function maximumNanoUsd(
     most = Math.max(most, Math.max(costOf(target), ...others) + fees)
   }
   return most
+}
+
+/**
+ * The cost of the call's estimate at a target, in billionths of a US dollar. Undefined: the price is
+ * not known, or the request may choose another one.
+ */
+export function knownNanoUsd(call: PlannedCall, target: Target): number | undefined {
+  const { caller, accepted, admission, startedAt: at } = call
+  const { prices } = admission
+  if (prices === undefined) return undefined
+  const { accountId } = caller
+  const isSurcharged = findSurcharge(accepted.body) !== undefined
+  const named = readNamedModels(accepted.body, target.modelMembers ?? []).flatMap(
+    ({ models }) => models,
+  )
+  const names = [target.name, ...named.map((model) => siblingOf(target.name, model))]
+  if (!names.every((name) => prices.isPriced(accountId, name, { at, isSurcharged })))
+    return undefined
+  return maximumCost(call, target, names)
+}
+
+/** As `knownNanoUsd`, or else the amount that a limit in money counts. */
+export function countedNanoUsd(call: PlannedCall, target: Target): number | undefined {
+  return knownNanoUsd(call, target) ?? maximumCost(call, target, [target.name])
+}
+
+type PlannedCall = Pick<AdmittedCall, 'caller' | 'accepted' | 'admission' | 'startedAt'>
+
+function maximumCost(
+  { caller: { accountId }, admission, startedAt }: PlannedCall,
+  { name: own, ownedPrices, isTranslated }: Target,
+  names: readonly string[],
+): number | undefined {
+  const { prices, tools, inputTokens, outputTokens, estimateAs } = admission
+  if (prices === undefined) return undefined
+  const usage = {
+    // Without a token, a paid target would seem to be free.
+    inputTokens: Math.max(1, inputTokens),
+    outputTokens: Math.max(1, outputTokens),
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  }
+  const asked = { accountId, usage, startedAt, outcome: 'succeeded', estimateAs } as const
+  let most = 0
+  for (const target of names) {
+    const { nanoUsd = null } = prices.priceOf({ ...asked, target, ownedPrices }) ?? {}
+    if (nanoUsd === null) return undefined
+    most = Math.max(most, nanoUsd)
+  }
+  return most + (isTranslated || tools.length === 0 ? 0 : prices.feesOf(own, tools))
 }
 
 export function siblingOf(target: string, model: string): string {

@@ -26,7 +26,10 @@ export interface BudgetRegistryOptions {
 
 export type NewBudget = SettingsOf<Budget>
 export type BudgetChanges = ChangesOf<
-  Pick<Budget, 'name' | 'limit' | 'unpriced' | 'message' | 'raise' | 'alertAt'>
+  Pick<
+    Budget,
+    'name' | 'limit' | 'unpriced' | 'message' | 'raise' | 'atLimit' | 'refuseAt' | 'alertAt'
+  >
 >
 
 export class BudgetRegistry extends Registry<Budget> {

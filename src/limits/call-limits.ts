@@ -10,6 +10,7 @@ import type {
   CallAhead,
   CallDimensions,
   Caller,
+  CountedBudget,
   Limits,
   PriceDemand,
   RateLimits,
@@ -265,16 +266,16 @@ class RateTicket implements Ticket {
     this.#budgets = asked.budgets
   }
 
+  get budgets(): readonly CountedBudget[] | undefined {
+    return this.#budgets.length === 0 ? undefined : this.#budgets
+  }
+
   get headers(): Record<string, string> {
     return toHeaders({ key: bucketsOf(this.key), account: bucketsOf(this.account) })
   }
 
   get spend(): SpendState | undefined {
-    return fullestOf(
-      this.#budgets.flatMap(
-        ({ counter, reservation }) => counter.spendIn(reservation.window) ?? [],
-      ),
-    )
+    return fullestOf(this.#budgets.flatMap((reservation) => reservation.spend ?? []))
   }
 
   refuse(refusal: RateRefusal, holder: Holder): GatewayError {

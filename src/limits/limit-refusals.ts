@@ -1,5 +1,5 @@
 /** What callers see of limits: the texts of refusals, and the `x-ratelimit-*` headers. */
-import { amountOf, type BudgetScope } from '../core/budget.ts'
+import { amountOf, type BudgetScope, steers } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toNanoUsd, toUsdText } from '../core/money.ts'
 import type { SpendState } from '../core/spend-state.ts'
@@ -108,7 +108,9 @@ export function budgetRefusal(
   const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
   const of = SCOPE_WORDS[scope.type]
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
-  const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`
+  const wall = Math.round((amountOf(limit, counter.walls) / ceiling) * 100)
+  const until = steers(budget) ? ` (calls are refused at ${wall} %)` : ''
+  const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each}${until},`
   const used = { name, limit: budget.id, message, spend: counter.spendIn(window) }
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }

@@ -7,6 +7,7 @@ import { RoundRobin } from './round-robin.ts'
 import {
   type Amounts,
   type Reservation,
+  type Shortage,
   shortageWithin,
   sizeOf,
   type UsageWindow,
@@ -54,6 +55,7 @@ export class SharedUsage implements UsageStorage {
     options.usage.shareWith({
       countPast: (...past) => this.#countPast(...past),
       drop: (window) => this.#drop(window),
+      shortageOf: (window, amounts) => this.#shortageOf(window, amounts),
     })
   }
 
@@ -232,7 +234,15 @@ export class SharedUsage implements UsageStorage {
     return goOn()
   }
 
-  #leaseOf({ id, window, limit }: LimitedWindow): UsageLease {
+  #shortageOf(window: UsageWindow, amounts: Amounts): Shortage | undefined {
+    const { mode } = this.#options.store
+    if (mode === 'open') return undefined
+    const lacking = shortageWithin(amounts, window)
+    if (lacking !== undefined || mode === 'shared') return lacking
+    return this.#leases.get(window)?.isShareUsedUp(amounts) === true ? 'reserved' : undefined
+  }
+
+  #leaseOf({ id, window, limit, ceiling }: LimitedWindow): UsageLease {
     const known = this.#leases.get(window)
     if (known !== undefined) return known
     const { store, prefix, now, wallNow, sharedNow } = this.#options
@@ -244,7 +254,7 @@ export class SharedUsage implements UsageStorage {
     const onSums = () => this.#usage.alertWindow(id, window)
     const nextSequence = this.#nextSequence
     const clocks = { now, wallNow, sharedNow }
-    const options = { window, store, storeKey, limit, onSums, nextSequence, ...clocks }
+    const options = { window, store, storeKey, limit, ceiling, onSums, nextSequence, ...clocks }
     const lease = new UsageLease(options, this.#floors.get(window))
     this.#leases.set(window, lease)
     return lease

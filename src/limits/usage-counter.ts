@@ -3,7 +3,7 @@
  * to the period in which it began, so the counters equal the ledger's sums.
  */
 
-import { amountOf, type Budget, ceilingOf } from '../core/budget.ts'
+import { amountOf, type Budget, ceilingOf, wallOf } from '../core/budget.ts'
 import { type Period, type Span, spanOf } from '../core/period.ts'
 import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead } from '../gateway/ports.ts'
@@ -87,7 +87,7 @@ export class UsageWindow implements Span {
 export class Reservation {
   readonly window: UsageWindow
   readonly #tokens: number
-  readonly #nanoUsd: number
+  #nanoUsd: number
 
   constructor(window: UsageWindow, call: CallSize) {
     this.window = window
@@ -95,6 +95,14 @@ export class Reservation {
     this.#nanoUsd = window.estimateNanoUsd(call)
     window.reservedTokens += this.#tokens
     window.reservedNanoUsd += this.#nanoUsd
+  }
+
+  /** The call can cost less than was reserved. */
+  lowerTo(nanoUsd: number): void {
+    const released = this.#nanoUsd - nanoUsd
+    if (released <= 0) return
+    this.#nanoUsd = nanoUsd
+    this.window.reservedNanoUsd -= released
   }
 
   /** Releases the reservation and counts the real usage, if any. Call this once. */
@@ -188,14 +196,14 @@ export interface BudgetCounterOptions {
 export class BudgetRule {
   readonly #now: () => number
   #budget: Budget
-  #ceilings: Amounts
-  #raised: Amounts
+  #usual: BudgetBounds
+  #raised: BudgetBounds
 
   constructor(budget: Budget, { now }: Pick<BudgetCounterOptions, 'now'>) {
     this.#now = now
     this.#budget = budget
-    this.#ceilings = toCeilings(budget, Number.POSITIVE_INFINITY)
-    this.#raised = toCeilings(budget, Number.NEGATIVE_INFINITY)
+    this.#usual = toBounds(budget, Number.POSITIVE_INFINITY)
+    this.#raised = toBounds(budget, Number.NEGATIVE_INFINITY)
   }
 
   get budget(): Budget {
@@ -204,14 +212,23 @@ export class BudgetRule {
 
   /** With a raise that has not ended. */
   get ceilings(): Amounts {
+    return this.#bounds.ceilings
+  }
+
+  /** The amounts from which calls are refused. */
+  get walls(): Amounts {
+    return this.#bounds.walls
+  }
+
+  get #bounds(): BudgetBounds {
     const { raise } = this.#budget
-    return raise != null && this.#now() < raise.untilMs ? this.#raised : this.#ceilings
+    return raise != null && this.#now() < raise.untilMs ? this.#raised : this.#usual
   }
 
   update(budget: Budget): void {
     this.#budget = budget
-    this.#ceilings = toCeilings(budget, Number.POSITIVE_INFINITY)
-    this.#raised = toCeilings(budget, Number.NEGATIVE_INFINITY)
+    this.#usual = toBounds(budget, Number.POSITIVE_INFINITY)
+    this.#raised = toBounds(budget, Number.NEGATIVE_INFINITY)
   }
 }
 
@@ -239,6 +256,10 @@ export class BudgetCounter {
 
   get ceilings(): Amounts {
     return this.rule.ceilings
+  }
+
+  get walls(): Amounts {
+    return this.rule.walls
   }
 
   update(budget: Budget): void {
@@ -298,10 +319,19 @@ export class BudgetCounter {
   }
 }
 
-function toCeilings(budget: Budget, nowMs: number): Amounts {
+interface BudgetBounds {
+  readonly ceilings: Amounts
+  readonly walls: Amounts
+}
+
+function toBounds(budget: Budget, nowMs: number): BudgetBounds {
   const none = Number.POSITIVE_INFINITY
-  const ceiling = ceilingOf(budget, nowMs)
-  return budget.limit.type === 'tokens'
-    ? { tokens: ceiling, nanoUsd: none }
-    : { tokens: none, nanoUsd: ceiling }
+  const toAmounts = (most: number) =>
+    budget.limit.type === 'tokens'
+      ? { tokens: most, nanoUsd: none }
+      : { tokens: none, nanoUsd: most }
+  return {
+    ceilings: toAmounts(ceilingOf(budget, nowMs)),
+    walls: toAmounts(wallOf(budget, nowMs)),
+  }
 }

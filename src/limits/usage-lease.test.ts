@@ -108,6 +108,7 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
     store,
     storeKey: 'key',
     limit: () => limit,
+    ceiling: () => limit,
     now,
     wallNow: now,
     sharedNow: now,

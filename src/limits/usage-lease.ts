@@ -27,6 +27,7 @@ export interface UsageLeaseOptions {
   readonly store: SharedStore
   readonly storeKey: string
   readonly limit: () => Amounts
+  readonly ceiling: () => Amounts
   readonly onSums: () => void
   /**
    * Numbers additions across leases of the same window, because the store ignores numbers that it
@@ -84,6 +85,14 @@ export class UsageLease {
     if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
     return (
       this.#coversField('tokens', limits, wanted) && this.#coversField('nanoUsd', limits, wanted)
+    )
+  }
+
+  /** Whether this node has used its share of the amounts, while the store is unavailable. */
+  isShareUsedUp(amounts: Amounts): boolean {
+    return (
+      !this.#coversField('tokens', amounts, NOTHING) ||
+      !this.#coversField('nanoUsd', amounts, NOTHING)
     )
   }
 
@@ -251,7 +260,7 @@ export class UsageLease {
   }
 
   async #exchange(): Promise<boolean> {
-    const { store, storeKey, now, wallNow, sharedNow, limit, nextSequence } = this.#options
+    const { store, storeKey, now, wallNow, sharedNow, nextSequence } = this.#options
     const nowMs = now()
     const needed = sum(this.#needs)
     this.#needs = []
@@ -260,7 +269,7 @@ export class UsageLease {
     const isRepeated = this.#doubtful !== undefined
     const sent = this.#doubtful ?? { sequence: nextSequence(), added: this.#unsent }
     this.#doubtful = sent
-    const limits = limit()
+    const limits = this.#options.limit()
     const ahead = this.#ahead(limits, nowMs)
     const unsent = this.#unsent
     const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
@@ -290,6 +299,7 @@ export class UsageLease {
           isRepeated,
           floor: this.#told,
           limit: limits,
+          ceiling: this.#options.ceiling(),
           ...{ reserved, needed, spare },
         }),
       )

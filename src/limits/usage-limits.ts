@@ -2,7 +2,7 @@
  * The account's monthly quota and its budgets, in this process's memory. A call
  * is admitted while used plus reserved amounts are below the limit.
  */
-import type { Budget, BudgetScope } from '../core/budget.ts'
+import { type Budget, type BudgetScope, steers } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -10,6 +10,7 @@ import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
+import { BudgetReservation } from './budget-reservation.ts'
 import { BudgetsByScope } from './budgets-by-scope.ts'
 import { HeadCounter } from './head-counter.ts'
 import { HeadReadings, type ReadHeads } from './head-readings.ts'
@@ -19,6 +20,7 @@ import {
   type BudgetAlert,
   type BudgetCounter,
   Reservation,
+  type Shortage,
   shortageOf,
   shortageWithin,
   UsageCounter,
@@ -42,24 +44,23 @@ export interface QuotaState {
 export interface LimitedWindow {
   readonly id: string
   readonly window: UsageWindow
-  /** Tokens and billionths of a US dollar; infinite for no limit. */
+  /** Calls are refused from here. Tokens and billionths of a US dollar; infinite for no limit. */
   readonly limit: () => Amounts
+  /** A budget that steers is used up from here; otherwise the same as `limit`. */
+  readonly ceiling: () => Amounts
 }
 
 interface UsageSharing {
   /** Forgets a window, unless other nodes do not know its usage. */
   drop(window: UsageWindow): boolean
   countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void
+  /** The shortage that this node knows of, also within its own share of the amounts. */
+  shortageOf(window: UsageWindow, amounts: Amounts): Shortage | undefined
 }
 
 export type BudgetReservations = readonly BudgetReservation[]
 
 const NO_RESERVATIONS: BudgetReservations = []
-
-interface BudgetReservation {
-  readonly counter: BudgetCounter
-  readonly reservation: Reservation
-}
 
 /** The scopes that hold the calls of one key or person. */
 const OWN_SCOPES: ReadonlySet<BudgetScope['type']> = new Set([
@@ -137,7 +138,7 @@ export class UsageLimits {
   #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
     const window = this.quotaAt(accountId, momentMs)
     const limit = () => quotaCeilings(this.#plans.of(accountId))
-    return { id: accountId, window, limit }
+    return { id: accountId, window, limit, ceiling: limit }
   }
 
   /** Past usage is uncounted until the reading resolves. */
@@ -222,11 +223,21 @@ export class UsageLimits {
     if (counters.length === 0) return NO_RESERVATIONS
     this.#budgets.sweep(caller.accountId)
     if (!isChecked) for (const counter of counters) assertWithin(counter, call)
-    return reserveAll(counters, call)
+    return counters.map((counter) => this.#reserveBudget(counter, call))
+  }
+
+  #reserveBudget(counter: BudgetCounter, call: CallAhead): BudgetReservation {
+    if (!steers(counter.budget)) return new BudgetReservation(counter, call)
+    const window = counter.windowAt(call.startedAtMs)
+    const shortage =
+      this.#sharing === undefined
+        ? shortageWithin(counter.ceilings, window)
+        : this.#sharing.shortageOf(window, counter.ceilings)
+    return new BudgetReservation(counter, call, shortage)
   }
 
   settleBudgets(reservations: BudgetReservations, used: UsedAmounts): void {
-    for (const { counter, reservation } of reservations) counter.settle(reservation, used)
+    for (const reservation of reservations) reservation.settle(used)
   }
 
   /** @param isChecked whether the store has granted the reservation, so that nothing is refused */
@@ -356,20 +367,13 @@ function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Am
 
 function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
   const window = counter.windowAt(nowMs)
-  const shortage = shortageWithin(counter.ceilings, window)
+  const shortage = shortageWithin(counter.walls, window)
   if (shortage !== undefined) throw budgetRefusal(counter, { window, nowMs, shortage })
-}
-
-function reserveAll(counters: readonly BudgetCounter[], call: CallAhead): BudgetReservations {
-  return counters.map((counter) => {
-    const window = counter.windowAt(call.startedAtMs)
-    return { counter, reservation: counter.reserve(window, call) }
-  })
 }
 
 function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
   const window = counter.windowAt(momentMs)
-  return { id: counter.id, window, limit: () => counter.ceilings }
+  return { id: counter.id, window, limit: () => counter.walls, ceiling: () => counter.ceilings }
 }
 
 /** Usage of earlier calls of an account. */

@@ -23,6 +23,8 @@ export interface UsageDemand {
   /** The minimum usage that this node knows of, from before or from the ledger. */
   readonly floor: UsedSoFar
   readonly limit: Amounts
+  /** At most the limit. Below the ceiling, nothing beyond it is granted in advance. */
+  readonly ceiling: Amounts
   readonly reserved: Amounts
   readonly needed: Amounts
   readonly spare: Amounts
@@ -87,7 +89,11 @@ if isAdmitted then
     local needed = tonumber(ARGV[17 + index])
     local spare = 0
     if room[index] >= 0 then
-      spare = math.max(0, math.min(tonumber(ARGV[19 + index]), math.floor((room[index] - needed) / 8)))
+      local ceiling, left = tonumber(ARGV[21 + index]), room[index]
+      if used[index] < ceiling then
+        left = ceiling - used[index] - others[index] - reserved[index]
+      end
+      spare = math.max(0, math.min(tonumber(ARGV[19 + index]), math.floor((left - needed) / 8)))
     end
     reserved[index] = reserved[index] + needed + spare
   end
@@ -104,7 +110,7 @@ return {birth, whole(used[1]), whole(used[2]), whole(used[3]), whole(others[1]),
 }
 
 export function toUsageArguments(demand: UsageDemand): readonly (string | number)[] {
-  const { added, floor, limit } = demand
+  const { added, floor, limit, ceiling } = demand
   return [
     ...[demand.nodeId, demand.nowMs, demand.leaseMs, demand.keepMs, demand.birth],
     ...[demand.sequence, demand.isRepeated ? 1 : 0],
@@ -115,6 +121,7 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
       tokens,
       nanoUsd,
     ]),
+    ...[orNone(ceiling.tokens), orNone(ceiling.nanoUsd)],
   ]
 }
 

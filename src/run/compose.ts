@@ -27,6 +27,7 @@ import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
 import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
 import { SeenReasoning } from '../gateway/settle/seen-reasoning.ts'
+import { TurnTargets } from '../gateway/turn-targets.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { PriceBook } from '../ledger/price-book.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
@@ -237,6 +238,7 @@ export async function composeGatehouse({
     refusedMembers: new RefusedMembers(clock),
     reasoning: new SeenReasoning(),
     usualOutput: new UsualOutput(),
+    turns: new TurnTargets(),
     order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,

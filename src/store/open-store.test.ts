@@ -57,6 +57,7 @@ function gate(id: string, changes: Partial<Gate> = {}): Gate {
     facts: { contextTokens: 200_000, inputModalities: ['text', 'image'] },
     codexInstructions: 'Sei "kurz"\n',
     usageHeaders: true,
+    budgetHeaders: true,
     adapt: 'on',
     ignoreStore: true,
     timeoutMs: null,

@@ -144,6 +144,7 @@ export interface GateTable {
   adapt: AdaptMode
   /** 0 or 1. */
   ignore_store: number
+  budget_headers: number
   timeout_ms: number | null
   max_retries: number
   created_at: number
@@ -334,6 +335,9 @@ export interface BudgetTable {
   message: Generated<string | null>
   /** JSON: `{"by": 50000000000, "untilMs": 1796000000000}`; null: none. */
   raise: Generated<string | null>
+  /** Null: `refuse`. */
+  at_limit: Generated<string | null>
+  refuse_at: Generated<number | null>
   /**
    * The budget's usage on the day of its creation, as far as hourly usage is deleted; null before.
    * The same holds for the two columns below.

@@ -59,6 +59,7 @@ test('calls that the gateway refused are counted by their code, admitted or not'
       kind: 'invalid_request',
       status: 400,
       refusalCode,
+      refusedBy: undefined,
       durationMs: 1,
     })
   counters.finish(call({ outcome: 'failed', refusalCode: 'price_unknown' }), [])

@@ -1,3 +1,4 @@
+import { isBudgetId } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AttemptRecord, CallObserver, Refusal } from '../gateway/call-observer.ts'
@@ -50,6 +51,9 @@ export class CallCounters implements CallObserver {
   /** Error kind → how often a limit refused a call. */
   readonly limitsRefused = new Map<string, number>()
 
+  /** What budgets did with calls → how often. */
+  readonly budgetActions = new Map<string, number>()
+
   /** Label: code. */
   readonly refused = new SeriesTable(MAX_SERIES, toCount)
 
@@ -66,6 +70,7 @@ export class CallCounters implements CallObserver {
     if (usage !== null && record.target !== null) this.#addTokens(target, usage)
     this.#noteLimit(errorKind)
     this.#noteRefusal(record.refusalCode)
+    this.#noteBudget(record.refusedBy, record.steeredBy)
     for (const [index, attempt] of attempts.entries()) {
       this.attempts.of(attempt.target, classOf(attempt.status)).count += 1
       const { target: asked, refusedMember } = attempt
@@ -75,10 +80,11 @@ export class CallCounters implements CallObserver {
     }
   }
 
-  refuse({ dialect, kind, status, refusalCode }: Refusal): void {
+  refuse({ dialect, kind, status, refusalCode, refusedBy }: Refusal): void {
     this.calls.of(NONE, dialect, 'refused', kind, classOf(status)).count += 1
     this.#noteLimit(kind)
     this.#noteRefusal(refusalCode)
+    this.#noteBudget(refusedBy)
   }
 
   /** Ignores invalid counts, as in the ledger, because a provider may report anything. */
@@ -92,6 +98,12 @@ export class CallCounters implements CallObserver {
 
   #noteRefusal(code: string | undefined): void {
     if (code !== undefined) this.refused.of(code).count += 1
+  }
+
+  #noteBudget(refusedBy: string | undefined, steeredBy?: string): void {
+    const action = isBudgetId(refusedBy) ? 'refused' : steeredBy?.split('; ')[1]
+    if (action === undefined) return
+    this.budgetActions.set(action, (this.budgetActions.get(action) ?? 0) + 1)
   }
 
   #noteLimit(kind: string | null): void {

@@ -78,6 +78,12 @@ export const METRICS = {
     labels: ['kind'],
     note: '`kind` is `rate_limited` or `quota_exceeded`. A provider’s own 429 is not counted.',
   }),
+  gatehouse_budget_actions_total: counter('Calls that a budget refused or steered', {
+    labels: ['action'],
+    note:
+      '`action` is `refused`, `cheaper`, `free-only`, `preferred` (a target’s `when`) or `kept` (a ' +
+      'turn in its middle kept its target).',
+  }),
   gatehouse_refused_before_upstream_total: counter(
     'Calls that the gateway itself refused before any upstream was asked',
     {

@@ -1,5 +1,7 @@
 /** Reads each metric's figures, and answers `/metrics` for callers who may read them. */
+
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { BUDGET_ACTIONS } from '../core/budget.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -102,6 +104,11 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
       ['rate_limited', 'quota_exceeded'].map((kind) => ({
         labels: [kind],
         value: counters.limitsRefused.get(kind) ?? 0,
+      })),
+    gatehouse_budget_actions_total: () =>
+      BUDGET_ACTIONS.map((action) => ({
+        labels: [action],
+        value: counters.budgetActions.get(action) ?? 0,
       })),
     gatehouse_refused_before_upstream_total: () => toCounts(counters.refused.values()),
     gatehouse_calls_in_flight: () => one(callsUnderWay.count),

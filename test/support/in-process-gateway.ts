@@ -30,6 +30,7 @@ import type {
   Refusals,
 } from '../../src/gateway/ports.ts'
 import { SeenReasoning } from '../../src/gateway/settle/seen-reasoning.ts'
+import { TurnTargets } from '../../src/gateway/turn-targets.ts'
 import { Deadlines } from '../../src/net/deadlines.ts'
 import type { ExchangeTimeouts } from '../../src/net/exchange.ts'
 import { type Answer, type HttpRequest, toResponse } from '../../src/net/messages.ts'
@@ -227,6 +228,7 @@ export class InProcessGateway {
       breakers: this.breakers,
       reasoning: new SeenReasoning(),
       usualOutput: new UsualOutput(),
+      turns: new TurnTargets(),
       order: new TargetOrder(this.breakers),
       upstream: this.upstream,
       deadlines: this.deadlines,

@@ -192,8 +192,8 @@ test('the log is filtered and shows names', async () => {
   const file = await send({ url: '/v1/logs/export?format=csv&tag=team-a' })
   const lines = (await file.text()).trimEnd().split('\r\n')
   expect(lines).toHaveLength(3)
-  expect(lines[0]).toEndWith(',userName,tagNames')
-  expect(lines[1]).toEndWith(`,ann@example.com,team-a ${hashes.repo}`)
+  expect(lines[0]).toEndWith(',userName,tagNames,steeredBy')
+  expect(lines[1]).toEndWith(`,ann@example.com,team-a ${hashes.repo},`)
 })
 
 test('sessions are listed, and one is shown with its agents and its calls', async () => {

@@ -394,8 +394,10 @@ test('rows, the call and both exports have the key’s name, and why attempts fa
   const [head, first] = (await (await send({ url: '/v1/logs/export?format=csv' })).text()).split(
     '\r\n',
   )
-  expect(head).toEndWith(',refusedBy,keyName,user,session,agent,parentAgent,tags,userName,tagNames')
-  expect(first).toEndWith(',bud_1,Team,user_1,s1,a1,a0,t1 t2,,t1 t2')
+  expect(head).toEndWith(
+    ',refusedBy,keyName,user,session,agent,parentAgent,tags,userName,tagNames,steeredBy',
+  )
+  expect(first).toEndWith(',bud_1,Team,user_1,s1,a1,a0,t1 t2,,t1 t2,')
 })
 
 describe('an export', () => {
@@ -420,8 +422,8 @@ describe('an export', () => {
     expect(text).toContain(`,"'+1,2",`)
     expect(text).toContain(`,"'  @sum",`)
     expect(text).toContain('"a\r\nb"')
-    expect(text).toContain(',0.000003000,exact,test@1,,,,,,,,,,,,\r\n')
-    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",,,,,,,,,,\r\n`)
+    expect(text).toContain(',0.000003000,exact,test@1,,,,,,,,,,,,,\r\n')
+    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",,,,,,,,,,,\r\n`)
     expect(text).not.toContain('req_9')
     expect(text).toEndWith('\r\n')
   })

@@ -335,6 +335,11 @@ const HEADERS: Readonly<Record<string, Header>> = {
       '`x-gatehouse-strict` lets them pass.',
     'system[0]',
   ),
+  'x-gatehouse-budget': textHeader(
+    'The budget that steered or refused the call, and how. To access tokens, and with ' +
+      '`budgetHeaders` of the gate to keys.',
+    'bud_01a1fbc63aa470d6877cf556d6121edd; cheaper',
+  ),
   'x-gatehouse-skipped': textHeader('Targets that could not serve this request and were skipped.'),
   'x-gatehouse-upstream-request-id': textHeader(
     "The vendor's own id of the request, if the vendor reports one.",
@@ -378,7 +383,8 @@ function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly
   if (['429', '503', '4XX', '502'].includes(status)) names.push(...RETRY_HEADERS)
   if (isVersioned && status.startsWith('2')) names.push('etag')
   if (!isCall) return names
-  if (status !== '401') names.push(...Object.keys(LIMITS), 'x-gatehouse-skipped')
+  if (status !== '401')
+    names.push(...Object.keys(LIMITS), 'x-gatehouse-skipped', 'x-gatehouse-budget')
   if (status === '200')
     names.push(
       'x-gatehouse-target',

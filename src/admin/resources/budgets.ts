@@ -1,13 +1,21 @@
 /** `/v1/budgets`: reads and writes budgets. */
-import { type BudgetBody, budgetResource, type CreateBudgetBody } from '../../contract/budgets.ts'
+import {
+  type BudgetBody,
+  budgetResource,
+  type CreateBudgetBody,
+  NEEDS_STEERING,
+} from '../../contract/budgets.ts'
 import {
   amountOf,
   type Budget,
   type BudgetLimit,
   type BudgetRaise,
   ceilingOf,
+  DEFAULT_REFUSE_AT,
   toPublicBudget,
 } from '../../core/budget.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Gate } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { toNanoUsd, toUsd } from '../../core/money.ts'
 import { spanOf } from '../../core/period.ts'
@@ -20,7 +28,7 @@ import { bindBudgetHeads } from './budget-heads.ts'
 import { toScope } from './budget-scope.ts'
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
-  const { budgets, whenCounted } = dependencies
+  const { budgets, gates, whenCounted } = dependencies
   const toBody = (budget: Budget) => toBudgetBody(budget, budgets.windowOf(budget))
 
   bindResource(app, budgetResource, {
@@ -34,8 +42,9 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     async update(accountId, id, changes) {
       const { name, limitTokens, limitUsd, unpriced, message, alertAt } = changes
       await whenCounted(accountId, [budgets.get(accountId, id)])
+      const before = budgets.get(accountId, id)
       const limit = toLimit({ limitTokens, limitUsd })
-      const { type } = budgets.get(accountId, id).limit
+      const { type } = before.limit
       const other = type === 'tokens' ? limitUsd : limitTokens
       if (other !== undefined) {
         const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
@@ -44,11 +53,15 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
         ])
       }
       const raise = toRaise(changes.raise, type)
-      return toBody(
-        await budgets.update(accountId, id, { name, limit, unpriced, message, raise, alertAt }),
-      )
+      const rule = toRule(changes, before)
+      const words = { name, unpriced, message, alertAt }
+      return toBody(await budgets.update(accountId, id, { ...words, ...rule, limit, raise }))
     },
-    delete: (accountId, id) => budgets.delete(accountId, id),
+    delete: (accountId, id) =>
+      gates.whileUnchanged(async () => {
+        assertUnused(gates.list(accountId), id)
+        await budgets.delete(accountId, id)
+      }),
     idOf: ({ id }) => id,
     toBody,
     beforeShowing: whenCounted,
@@ -68,7 +81,8 @@ export async function toNewBudget(
   // Unreachable, because the contract requires a limit.
   if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
   const name = body.name ?? nameOfScope
-  return { name, scope, limit, period, unpriced, message, raise: null, alertAt }
+  const words = { name, unpriced, message, alertAt }
+  return { ...words, ...toRule(body, {}), scope, limit, period, raise: null }
 }
 
 function toLimit(given: {
@@ -78,6 +92,29 @@ function toLimit(given: {
   const { limitTokens, limitUsd } = given
   if (limitTokens !== undefined) return { type: 'tokens', tokens: limitTokens }
   return limitUsd === undefined ? undefined : { type: 'spend', nanoUsd: toNanoUsd(limitUsd) }
+}
+
+function assertUnused(gates: readonly Gate[], id: string): void {
+  const users = gates
+    .filter(({ targets }) => targets.some(({ when }) => when?.budget === id))
+    .map((gate) => gate.id)
+  if (users.length === 0) return
+  const named = users.length === 1 ? `the gate ${users[0]}` : `the gates ${users.sort().join(', ')}`
+  throw new GatewayError(
+    'conflict',
+    `A target of ${named} depends on the budget: remove its condition (when) there first.`,
+    { details: { gates: users } },
+  )
+}
+
+type Rule = Pick<Budget, 'atLimit' | 'refuseAt'>
+
+/** @throws GatewayError `invalid_request` for a wall of a budget that refuses at its limit */
+function toRule(given: Rule, before: Rule): Rule {
+  const { atLimit = before.atLimit ?? 'refuse', refuseAt = before.refuseAt } = given
+  if (atLimit !== 'refuse') return { atLimit, refuseAt: refuseAt ?? DEFAULT_REFUSE_AT }
+  if (given.refuseAt != null) throw refuse([{ field: 'refuseAt', message: NEEDS_STEERING }])
+  return { atLimit, refuseAt: null }
 }
 
 /** @returns undefined: not given */

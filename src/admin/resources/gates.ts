@@ -2,7 +2,8 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { type defaultsBody, gateResource } from '../../contract/gates.ts'
 import { noQuery } from '../../contract/lists.ts'
 import { gateTestBody, testGateBody } from '../../contract/target-health.ts'
-import { type Gate, type GateDefaults, toPublicGate } from '../../core/gate.ts'
+import type { Budget } from '../../core/budget.ts'
+import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../../core/gate.ts'
 import { resolveFacts } from '../../core/gate-facts.ts'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
@@ -20,9 +21,14 @@ import { NAME_LIKE } from './provider-keys.ts'
 
 export function bindGates(
   app: ControlPlaneApp,
-  { gates, ownedModels, providers, factsOf }: ControlPlaneDependencies,
+  { gates, ownedModels, budgets, providers, factsOf }: ControlPlaneDependencies,
 ): void {
   const providerIds = [...providers.map((provider) => provider.id), OWNED_PREFIX]
+
+  const assertUsable = (accountId: AccountId, gateId: string | undefined, targets: Targets) => {
+    assertKnownOwnedModels(ownedModels, accountId, targets)
+    assertCountingBudgets(budgets.list(accountId), gateId, targets)
+  }
 
   const toBody = (gate: Gate) => ({
     ...toPublicGate(gate),
@@ -37,7 +43,7 @@ export function bindGates(
       assertKnownProviders(settings.targets, providerIds)
       const created = { ...settings, id: id as GateId | undefined, defaults: toDefaults(defaults) }
       const gate = await gates.create(accountId, created, () =>
-        assertKnownOwnedModels(ownedModels, accountId, settings.targets),
+        assertUsable(accountId, id, settings.targets),
       )
       return toBody(gate)
     },
@@ -49,7 +55,7 @@ export function bindGates(
         defaults: defaults === undefined ? undefined : toDefaults(defaults),
       }
       const gate = await gates.update(accountId, id, changes, () =>
-        assertKnownOwnedModels(ownedModels, accountId, targets ?? []),
+        assertUsable(accountId, id, targets ?? []),
       )
       return toBody(gate)
     },
@@ -57,6 +63,30 @@ export function bindGates(
     idOf: ({ id }) => id,
     toBody,
   })
+}
+
+type Targets = readonly Pick<GateTarget, 'model' | 'when'>[]
+
+/** @param gateId undefined: a new id, of which no budget can be */
+function assertCountingBudgets(
+  budgets: readonly Budget[],
+  gateId: string | undefined,
+  targets: Targets,
+): void {
+  const problems = targets.flatMap(({ when }, index) => {
+    if (when === undefined) return []
+    const field = `targets[${index}].when.budget`
+    const found = budgets.find(({ id }) => id === when.budget)
+    if (found === undefined) {
+      const message = 'names no budget of this account. List the budgets with GET /v1/budgets'
+      return [{ field, message }]
+    }
+    const { scope } = found
+    if (scope.type !== 'gate' || scope.gateId === gateId) return []
+    const message = `names a budget of the gate ${scope.gateId}, which counts no calls of this gate`
+    return [{ field, message }]
+  })
+  if (problems.length > 0) throw refuse(problems)
 }
 
 function assertKnownProviders(

@@ -20,13 +20,21 @@ export class TargetOrder {
     this.#breakers = breakers
   }
 
-  of(gate: Gate): readonly GateTarget[] {
+  /** @param preferred the names of targets that come first, if they are well */
+  of(gate: Gate, preferred?: ReadonlyMap<string, unknown>): readonly GateTarget[] {
     const { targets } = gate
-    return targets.length === 1 ? targets : this.#inOrder(gate)
+    return targets.length === 1 ? targets : this.#inOrder(gate, preferred)
   }
 
-  #inOrder(gate: Gate): readonly GateTarget[] {
-    const ordered = this.#byStrategy(gate)
+  #inOrder(gate: Gate, preferred: ReadonlyMap<string, unknown> | undefined): readonly GateTarget[] {
+    const usual = this.#byStrategy(gate)
+    const ordered =
+      preferred === undefined
+        ? usual
+        : [
+            ...usual.filter(({ model }) => preferred.has(model)),
+            ...usual.filter(({ model }) => !preferred.has(model)),
+          ]
     const conditions = ordered.map((target) => this.#breakers.conditionOf(healthKey(gate, target)))
     if (conditions.every((condition) => condition === 'well')) return ordered
     const probed = ordered.find((_, index) => conditions[index] === 'probe')

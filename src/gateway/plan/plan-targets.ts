@@ -26,6 +26,7 @@ import type {
   OwnedModelStore,
   OwnedUpstream,
   TargetCredential,
+  Ticket,
 } from '../ports.ts'
 import {
   type CompilePorts,
@@ -43,6 +44,8 @@ export interface Plan {
   readonly request: AcceptedRequest
   /** Empty only when the gateway answers itself. */
   readonly targets: readonly Target[]
+  /** The budget whose share put the first target there. Undefined: the usual order. */
+  readonly preferredBy?: string | undefined
 }
 
 export interface PlanPorts extends CompilePorts {
@@ -63,7 +66,8 @@ export function planTargets(
     accepted,
     gate,
     dialect,
-  }: Pick<AdmittedCall, 'caller' | 'accepted' | 'gate' | 'dialect'>,
+    admission,
+  }: Pick<AdmittedCall, 'caller' | 'accepted' | 'gate' | 'dialect'> & Partial<PlannedBudgets>,
 ): Plan {
   if (gate === undefined) {
     const gates = listGates(ports.gates, caller)
@@ -73,12 +77,33 @@ export function planTargets(
   const call = { gate, caller, dialect, request }
   const chosen = findChosen(gate, request)
   if (chosen !== undefined) return planChosen(ports, call, chosen)
-  const { speaking, targets: found } = findTargets(ports, call, ports.order.of(gate))
+  const preferred = findPreferred(gate, admission?.ticket.budgets)
+  const { speaking, targets: found } = findTargets(ports, call, ports.order.of(gate, preferred))
   const targets = chooseHosts(gate, request, dialect, found)
-  if (targets.length > 0) return { gate, request, targets }
+  const [first] = targets
+  if (first !== undefined)
+    return { gate, request, targets, preferredBy: preferred?.get(first.name) }
   if (speaking.length > 0) throw noCredential(speaking)
   if (dialect.answerLocally !== undefined) return { gate, request, targets }
   throw whyNone(ports, call)
+}
+
+type PlannedBudgets = { readonly admission: { readonly ticket: Pick<Ticket, 'budgets'> } }
+
+/** The targets whose `when` holds, and the budget that it names. */
+function findPreferred(
+  { targets }: Gate,
+  budgets: Ticket['budgets'],
+): ReadonlyMap<string, string> | undefined {
+  if (budgets === undefined) return undefined
+  let preferred: Map<string, string> | undefined
+  for (const { model, when } of targets) {
+    if (when === undefined) continue
+    if (!budgets.some(({ id, share }) => id === when.budget && share >= when.from)) continue
+    preferred ??= new Map()
+    preferred.set(model, when.budget)
+  }
+  return preferred
 }
 
 function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): GatewayError {

@@ -34,6 +34,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
       dimensions: { gateId: 'gate' },
       prices: undefined,
       inputTokens: 8,
+      outputTokens: 0,
       outputCap: undefined,
       teaches: undefined,
       tools: [],
@@ -41,6 +42,8 @@ function admittedCall(spent: Spent[]): AdmittedCall {
       estimateAs: undefined,
     },
     attempts: { list: [], target: null, credential: null, firstByteAt: 401, skipped: [] },
+    turn: undefined,
+    steeredBy: undefined,
     record: undefined,
     settled: undefined,
   }

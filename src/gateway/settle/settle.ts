@@ -25,6 +25,7 @@ import type { UsualOutput } from '../estimate-output.ts'
 import { estimateTextTokens } from '../estimate-tokens.ts'
 import type { Ledger, PricedRecord, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach } from '../surcharges.ts'
+import type { TurnTargets } from '../turn-targets.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
@@ -60,6 +61,7 @@ export interface SettlePorts {
   readonly clock: Stopwatch
   readonly reasoning?: SeenReasoning | undefined
   readonly usualOutput?: UsualOutput | undefined
+  readonly turns?: TurnTargets | undefined
   readonly observer?: CallObserver | undefined
 }
 
@@ -100,6 +102,8 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     outcome,
     asked: call,
   })
+  if (call.turn !== undefined && target !== null && outcome === 'succeeded')
+    ports.turns?.note(call.turn.id, target, call.turn.isKept)
   const record: CallRecord = {
     id: call.id,
     accountId,
@@ -134,6 +138,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     agent: attribution?.agent,
     parentAgent: attribution?.parentAgent,
     tags: attribution?.tags,
+    steeredBy: call.steeredBy,
   }
   call.record = record
   call.body.release()

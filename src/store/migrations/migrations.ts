@@ -7,6 +7,7 @@ import { attribution } from './attribution-migration.ts'
 import { baseline } from './baseline.ts'
 import { budgetRules } from './budget-rules-migration.ts'
 import { budgetScopes } from './budget-scopes-migration.ts'
+import { budgetSteering } from './budget-steering-migration.ts'
 import { callerIndexes } from './caller-indexes-migration.ts'
 import { callers } from './callers-migration.ts'
 import { erasedUsers } from './erased-users-migration.ts'
@@ -71,6 +72,7 @@ export const migrations: Steps = {
   '0018_people_figures': peopleFigures,
   '0019_session_index': sessionIndex,
   '0020_budget_scopes': budgetScopes,
+  '0021_budget_steering': budgetSteering,
   '0024_estimated_usage': estimatedUsage,
 }
 

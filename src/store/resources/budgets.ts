@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import {
+  AT_LIMIT_RULES,
   BUDGET_SCOPES,
   type Budget,
   type BudgetRaise,
@@ -80,6 +81,8 @@ function toMutableColumns(budget: Budget) {
     unpriced: budget.unpriced,
     message: budget.message ?? null,
     raise: budget.raise == null ? null : JSON.stringify(budget.raise),
+    at_limit: budget.atLimit ?? null,
+    refuse_at: budget.refuseAt ?? null,
     updated_at: budget.updatedAt,
   }
 }
@@ -134,6 +137,11 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
     unpriced: UNPRICED_RULES.find((rule) => rule === row.unpriced) ?? 'allow',
     ...(row.message === null ? {} : { message: row.message }),
     ...(row.raise === null ? {} : { raise: JSON.parse(row.raise) as BudgetRaise }),
+    // An unknown rule of a later version refuses.
+    ...(row.at_limit === null
+      ? {}
+      : { atLimit: AT_LIMIT_RULES.find((rule) => rule === row.at_limit) ?? 'refuse' }),
+    ...(row.refuse_at === null ? {} : { refuseAt: row.refuse_at }),
     alertAt: JSON.parse(row.alert_at) as number[],
     createdAt: row.created_at,
     updatedAt: row.updated_at,

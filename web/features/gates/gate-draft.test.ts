@@ -139,6 +139,7 @@ test('empty fields are left to the gateway', () => {
     facts: {},
     codexInstructions: null,
     usageHeaders: false,
+    budgetHeaders: false,
     adapt: 'retry',
     ignoreStore: false,
     timeoutMs: null,
@@ -152,4 +153,21 @@ test('shares add up to one; an empty weight is 1, and an invalid one has no shar
   expect(toShares(weighted('3', ''))).toEqual([0.75, 0.25])
   expect(toShares(weighted('x', '-1', '2'))).toEqual([0, 0, 1])
   expect(toShares(weighted('0'))).toEqual([0])
+})
+
+test('a target keeps the share of a budget from which it comes first', () => {
+  const when = { budget: 'bud_1', from: 0.85 }
+  const steered: Gate = { ...gate, targets: [{ model: 'sandbox/echo', when }] }
+  const shown = toDraft(steered)
+  const [target = toNewTarget('')] = shown.targets
+  expect(target).toMatchObject({ whenBudget: 'bud_1', whenPercent: '85' })
+  expect(toChanges(steered, shown)).toEqual({})
+  expect(toChanges(steered, { ...shown, targets: [{ ...target, whenPercent: '90' }] })).toEqual({
+    targets: [{ model: 'sandbox/echo', when: { ...when, from: 0.9 } }],
+  })
+  expect(toChanges(steered, { ...shown, targets: [{ ...target, whenBudget: '' }] })).toEqual({
+    targets: [{ model: 'sandbox/echo' }],
+  })
+  const unsaid = findProblems({ ...shown, targets: [{ ...target, whenPercent: '' }] })
+  expect(problemAt(unsaid, 'targets[0].when')).toBeDefined()
 })

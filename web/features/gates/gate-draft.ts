@@ -15,6 +15,9 @@ export interface TargetDraft {
   readonly key: string
   readonly model: string
   readonly weight: string
+  /** The id of the budget that puts the target first; empty: none. */
+  readonly whenBudget: string
+  readonly whenPercent: string
 }
 
 /** The fields' contents as typed. The gateway replaces empty fields by its defaults. */
@@ -43,6 +46,7 @@ export interface GateDraft {
   readonly reasoningEfforts: string
   readonly codexInstructions: string
   readonly usageHeaders: boolean
+  readonly budgetHeaders: boolean
   readonly adapt: AdaptMode
   readonly ignoreStore: boolean
   readonly timeoutMs: string
@@ -73,6 +77,7 @@ export const EMPTY_DRAFT: GateDraft = {
   reasoningEfforts: '',
   codexInstructions: '',
   usageHeaders: false,
+  budgetHeaders: false,
   adapt: 'retry',
   ignoreStore: false,
   timeoutMs: '',
@@ -83,7 +88,7 @@ let addedTargets = 0
 
 export function toNewTarget(model: string): TargetDraft {
   addedTargets += 1
-  return { key: `added-${addedTargets}`, model, weight: '' }
+  return { key: `added-${addedTargets}`, model, weight: '', whenBudget: '', whenPercent: '' }
 }
 
 const NOT_IN_IDS = /[^A-Za-z0-9._-]+/g
@@ -109,10 +114,12 @@ export function toDraft(gate: Gate): GateDraft {
     id: gate.id,
     displayName: gate.displayName,
     description: gate.description,
-    targets: gate.targets.map(({ model, weight }, index) => ({
+    targets: gate.targets.map(({ model, weight, when }, index) => ({
       key: `saved-${index}`,
       model,
       weight: toText(weight),
+      whenBudget: when?.budget ?? '',
+      whenPercent: when === undefined ? '' : toText(toPercent(when.from)),
     })),
     typedTarget: '',
     strategy: gate.strategy,
@@ -133,6 +140,7 @@ export function toDraft(gate: Gate): GateDraft {
     reasoningEfforts: (gate.facts.reasoningEfforts ?? []).join(', '),
     codexInstructions: gate.codexInstructions ?? '',
     usageHeaders: gate.usageHeaders,
+    budgetHeaders: gate.budgetHeaders,
     adapt: gate.adapt,
     ignoreStore: gate.ignoreStore,
     timeoutMs: toText(gate.timeoutMs),
@@ -147,9 +155,12 @@ export function toSettings(
   return {
     ...(name === '' ? {} : { displayName: name }),
     description: draft.description,
-    targets: draft.targets.map(({ model, weight }) => ({
+    targets: draft.targets.map(({ model, weight, whenBudget, whenPercent }) => ({
       model: model.trim(),
       ...(weight.trim() === '' ? {} : { weight: toWhole(weight) }),
+      ...(whenBudget === ''
+        ? {}
+        : { when: { budget: whenBudget, from: toNumber(whenPercent || 'none') / 100 } }),
     })),
     strategy: draft.strategy,
     hedgeAfterMs: toNullable(draft.hedgeAfterMs),
@@ -177,6 +188,7 @@ export function toSettings(
     },
     codexInstructions: draft.codexInstructions.trim() === '' ? null : draft.codexInstructions,
     usageHeaders: draft.usageHeaders,
+    budgetHeaders: draft.budgetHeaders,
     adapt: draft.adapt,
     ignoreStore: draft.ignoreStore,
     timeoutMs: toNullable(draft.timeoutMs),
@@ -229,6 +241,11 @@ export function toShares(targets: readonly TargetDraft[]): readonly number[] {
   })
   const sum = weights.reduce((total, weight) => total + weight, 0)
   return weights.map((weight) => (sum === 0 ? 0 : weight / sum))
+}
+
+/** Without the digits that a product of fractions adds. */
+function toPercent(share: number): number {
+  return Number((share * 100).toFixed(6))
 }
 
 function joinNames(aliases: Gate['aliases']): string {

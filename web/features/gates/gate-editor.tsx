@@ -172,6 +172,7 @@ const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   facts: 'facts',
   codexInstructions: 'Codex prompt',
   usageHeaders: 'usage headers',
+  budgetHeaders: 'budget headers',
   adapt: 'adapt',
   ignoreStore: 'store',
   timeoutMs: 'time limit',
@@ -201,6 +202,7 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   if (JSON.stringify(before.facts) !== JSON.stringify(after.facts)) told.push('facts')
   if (before.codexInstructions !== after.codexInstructions) told.push('Codex prompt')
   note('usageHeaders', before.usageHeaders ? 'yes' : 'no', after.usageHeaders ? 'yes' : 'no')
+  note('budgetHeaders', before.budgetHeaders ? 'yes' : 'no', after.budgetHeaders ? 'yes' : 'no')
   note('adapt', before.adapt, after.adapt)
   note('ignoreStore', before.ignoreStore ? 'off' : 'passed', after.ignoreStore ? 'off' : 'passed')
   note('isCatchAll', before.isCatchAll ? 'yes' : 'no', after.isCatchAll ? 'yes' : 'no')
@@ -213,8 +215,9 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   return told
 }
 
-function toTargetText({ model, weight }: Gate['targets'][number]): string {
-  return weight === undefined ? model : `${model} (${weight})`
+function toTargetText({ model, weight, when }: Gate['targets'][number]): string {
+  const condition = when === undefined ? '' : ` from ${Math.round(when.from * 100)} %`
+  return `${weight === undefined ? model : `${model} (${weight})`}${condition}`
 }
 
 function toNames({ aliases }: Gate): string {

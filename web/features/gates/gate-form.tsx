@@ -5,6 +5,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
 import { useTargetHealth } from '../../ui/use-target-health.ts'
+import { BudgetFold } from './budget-fold.tsx'
 import {
   type AdaptMode,
   type GateDraft,
@@ -184,6 +185,7 @@ function SettingsFolds({ form }: { readonly form: GateForm }) {
     <>
       <NamesFold form={form} />
       <FactsFold form={form} />
+      <BudgetFold form={form} />
       <DefaultsFold form={form} />
       <AdvancedFold form={form} />
     </>

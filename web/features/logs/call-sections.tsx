@@ -54,6 +54,7 @@ export function CallSections({
           </Fact>
           <CallFacts log={log} />
           <RefusedByFact log={log} />
+          <SteeredByFact log={log} />
           <Fact name="Key">
             <span className="flex min-w-0 items-center gap-1">
               <span className="truncate" title={log.keyId}>
@@ -372,18 +373,18 @@ const LIMITS: Readonly<Record<string, string>> = {
 }
 const BUDGET_ID = /^bud_/
 
-function useLimitName({ refusedBy }: Log): string | undefined {
-  const isBudget = refusedBy != null && BUDGET_ID.test(refusedBy)
+function useLimitName(limit: string | null | undefined): string | undefined {
+  const isBudget = limit != null && BUDGET_ID.test(limit)
   const budgets = useQuery({ ...wholeListQuery('GET /v1/budgets'), enabled: isBudget })
-  if (refusedBy == null) return undefined
-  if (!isBudget) return LIMITS[refusedBy] ?? refusedBy
-  const name = budgets.data?.find(({ id }) => id === refusedBy)?.name
+  if (limit == null) return undefined
+  if (!isBudget) return LIMITS[limit] ?? limit
+  const name = budgets.data?.find(({ id }) => id === limit)?.name
   if (name !== undefined) return `budget “${name}”`
-  return budgets.isPending ? 'a budget' : `budget ${refusedBy} (deleted)`
+  return budgets.isPending ? 'a budget' : `budget ${limit} (deleted)`
 }
 
 export function RefusedBy({ log, without }: { readonly log: Log; readonly without: string }) {
-  const name = useLimitName(log)
+  const name = useLimitName(log.refusedBy)
   return (
     <span title={name ?? without} className="truncate text-ink-soft">
       {name === undefined ? without : `by ${name}`}
@@ -391,8 +392,26 @@ export function RefusedBy({ log, without }: { readonly log: Log; readonly withou
   )
 }
 
+const STEERED: Readonly<Record<string, string>> = {
+  cheaper: 'to a cheaper target',
+  'free-only': 'to a free target',
+  preferred: 'to the target for this share of it',
+  kept: 'later: the turn kept its target',
+}
+
+function SteeredByFact({ log }: { readonly log: Log }) {
+  const [budget, action = ''] = log.steeredBy?.split('; ') ?? []
+  const name = useLimitName(budget)
+  if (name === undefined) return null
+  return (
+    <Fact name="Steered by">
+      <PageLink to="/settings/budgets">{name}</PageLink>, {STEERED[action] ?? action}
+    </Fact>
+  )
+}
+
 function RefusedByFact({ log }: { readonly log: Log }) {
-  const name = useLimitName(log)
+  const name = useLimitName(log.refusedBy)
   if (name === undefined) return null
   const page = BUDGET_ID.test(log.refusedBy ?? '') ? '/settings/budgets' : '/settings/limits'
   return (

@@ -76,7 +76,7 @@ test('figures of other people are hidden until the owner shows them in the setti
   const note = page.getByText('You see only your own figures')
   await follow(page, '/people')
   await note.waitFor()
-  await page.getByText('No person is known in this range').waitFor()
+  await page.getByText('No call in this range is yours').waitFor()
   await follow(page, `/people/${ANN}`)
   await note.waitFor()
   expect(await findPageFaults(page)).toEqual([])

@@ -21,6 +21,7 @@ import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { useSeenPeople } from '../../ui/use-seen-people.ts'
 
 const nameOf = ({ group, name }: UsageSumBody) => nameOfUser(group ?? '', name)
 
@@ -39,6 +40,7 @@ export function PeoplePage() {
     placeholderData: keepPreviousData,
   })
   const people = sums.data?.filter(({ group }) => group !== null) ?? []
+  const isLimited = useSeenPeople()?.seesAll === false
   const unknown = sums.data?.find(({ group }) => group === null)
   const download = useMutation({
     mutationFn: async () => {
@@ -79,7 +81,12 @@ export function PeoplePage() {
         <QueryBoundary query={sums} failed={SumsError}>
           {() =>
             people.length === 0 ? (
-              <EmptyState icon={<Users />} title="No person is known in this range">
+              <EmptyState
+                icon={<Users />}
+                title={
+                  isLimited ? 'No call in this range is yours' : 'No person is known in this range'
+                }
+              >
                 A call counts for the owner of its access token, for a member in the playground, or
                 for the user that it names.
               </EmptyState>

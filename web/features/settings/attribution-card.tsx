@@ -29,7 +29,7 @@ const SWITCHES = [
 ] as const
 
 const PEOPLE_FIGURES: Readonly<Record<Attribution['peopleFigures'], string>> = {
-  hidden: 'Nobody: members see only themselves',
+  hidden: 'Nobody',
   owner: 'The owner of the account',
   administrators: 'The owner and API keys',
 }
@@ -83,7 +83,7 @@ function Switches({ attribution }: { readonly attribution: Attribution }) {
           className="max-w-md"
           hint={
             isOwner
-              ? 'Figures of members and end users: calls, tokens, cost and sessions. Each member always sees their own. Every member can create an API key.'
+              ? 'Calls, tokens, cost and sessions of members and end users. Members always see their own. Choose API keys only if every member may see all figures, because every member can create a key.'
               : 'Only the owner of the account changes this. You always see your own figures.'
           }
           options={PEOPLE_FIGURES}

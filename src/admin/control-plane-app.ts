@@ -131,7 +131,12 @@ export interface ControlPlaneDependencies {
   readonly callerNames: Pick<CallerNameStore, 'find'>
   readonly usage: Pick<
     UsageStore,
-    'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered' | 'findCallsDeletedBefore'
+    | 'readRange'
+    | 'findLastDays'
+    | 'readLatencies'
+    | 'readRefused'
+    | 'readAnswered'
+    | 'findCallsDeletedBefore'
   >
   readonly prices: Prices
   /** Raises the account's budgets and quota to the sums of its calls, where those are higher. */

@@ -138,6 +138,14 @@ export const usageSum = z
         'Whether the row is the sum of all groups that rank behind those of this page. The ' +
         'following pages list these groups.',
     }),
+    lastDay: z.iso
+      .date()
+      .nullable()
+      .meta({
+        description:
+          'The latest day (UTC) on which the user called, with `group_by=user` and the interval ' +
+          '`all`. Null: other questions, also with a filter other than `user`.',
+      }),
     calls: count,
     errors: count.meta({
       description: 'Failed calls, without calls that the caller cancelled.',

@@ -126,6 +126,8 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
     const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
     const groups = await nameGroups(new CallerNames(dependencies, accountId), dimensions, sums)
+    const users = query.interval === 'all' ? sums.flatMap(({ group }) => group ?? []) : []
+    const lastDays = await usage.findLastDays(accountId, query, users)
     const head = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
@@ -135,7 +137,12 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       onlyUser: onlyUser ?? null,
       nextCursor: next === undefined ? null : encodePlace(next, order),
     }
-    return answerInTurns(c, head, { entries: sums, toBody: (sum) => toBody(sum, groups(sum)) })
+    const toBody = (sum: UsageSum) => {
+      const lastDayMs = sum.group === null ? undefined : lastDays.get(sum.group)
+      const lastDay = lastDayMs === undefined ? null : toTime(lastDayMs).slice(0, 10)
+      return toSumBody(sum, { ...groups(sum), lastDay })
+    }
+    return answerInTurns(c, head, { entries: sums, toBody })
   })
 
   app.openapi(latencyRoute, async (c) => {
@@ -300,11 +307,15 @@ function parsePlace(cursor: string): GroupPlace | undefined {
   }
 }
 
-function toBody(sum: UsageSum, groups: NamedGroups): UsageSumBody {
+function toSumBody(
+  sum: UsageSum,
+  { lastDay, ...groups }: NamedGroups & Pick<UsageSumBody, 'lastDay'>,
+): UsageSumBody {
   return {
     start: toTime(sum.startsAt),
     ...groups,
     isRest: sum.isRest,
+    lastDay,
     calls: sum.calls,
     errors: sum.failed,
     refused: sum.refused,

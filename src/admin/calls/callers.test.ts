@@ -51,11 +51,16 @@ beforeEach(async () => {
   ])
 })
 
+interface Sum {
+  readonly group: string | null
+  readonly name: string | null
+  readonly calls: number
+  readonly lastDay: string | null
+}
+
 async function groups(query: string): Promise<unknown[]> {
   const { data } = await sendForJson({ url: `/v1/analytics?${MONTH}&${query}` })
-  return (data as { group: string; name: string; calls: number }[]).map(
-    ({ group, name, calls }) => [group, name, calls],
-  )
+  return (data as Sum[]).map(({ group, name, calls }) => [group, name, calls])
 }
 
 test('usage is grouped by user, tag, session, model and provider, with names', async () => {
@@ -124,6 +129,27 @@ test('usage is grouped by two dimensions, both with names, the greatest pair fir
     const refused = await send({ url: `/v1/analytics?${MONTH}&${query}` })
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(message)])
   }
+})
+
+test('sums by user have the last day of each, unless another filter or interval is given', async () => {
+  const lastDays = async (query: string) => {
+    const { data } = await sendForJson({ url: `/v1/analytics?group_by=user&${query}` })
+    return Object.fromEntries((data as Sum[]).map(({ group, lastDay }) => [group, lastDay]))
+  }
+  await current().store.calls.insertMany([
+    call('req_7', { user: hashes.ann, startedAt: at('20T00:00:00') }),
+    call('req_8', { user: 'user_0bb', startedAt: at('31T23:59:59') }),
+  ])
+  expect(await lastDays(MONTH)).toEqual({
+    [hashes.ann]: '2026-01-20',
+    user_0aa: '2026-01-03',
+    user_0bb: '2026-01-31',
+    null: null,
+  })
+  const earlier = 'from=2026-01-01&to=2026-01-20&interval=all'
+  expect(await lastDays(`${earlier}&user=${hashes.ann}`)).toEqual({ [hashes.ann]: '2026-01-01' })
+  expect(await lastDays(`${MONTH}&key=${keyId}`)).toEqual({ [hashes.ann]: null, user_0aa: null })
+  expect(await lastDays('from=2026-01-03&to=2026-01-04')).toEqual({ user_0aa: null })
 })
 
 test('filters take names, ids and hashes', async () => {

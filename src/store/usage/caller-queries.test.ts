@@ -183,6 +183,28 @@ describe.each(databases)('on $name', (kind) => {
     expect(left.sums.map(({ calls }) => calls)).toEqual([3, 3])
   })
 
+  test('the last day of each user within the range is found', async () => {
+    const days = { user_1: [0, 2], user_2: [1], 'end:0123456789abcdef': [0, 4] }
+    await store.calls.insertMany(
+      Object.entries(days).flatMap(([user, itsDays]) =>
+        itsDays.map((day) => createCallRecord({ user, startedAt: START + day * DAY_MS })),
+      ),
+    )
+    const lastDays = async (query: Partial<UsageQuery>, users = Object.keys(days)) => {
+      const asked = { ...WHOLE, interval: 'all', groupBy: 'user', ...query } as const
+      const found = await store.usage.findLastDays(accountId, asked, users)
+      return Object.fromEntries([...found].map(([user, at]) => [user, (at - START) / DAY_MS]))
+    }
+    expect(await lastDays({})).toEqual({ user_1: 2, user_2: 1, 'end:0123456789abcdef': 4 })
+    expect(await lastDays({ toMs: START + DAY_MS })).toEqual({
+      user_1: 0,
+      'end:0123456789abcdef': 0,
+    })
+    expect(await lastDays({}, ['user_2', 'user_9'])).toEqual({ user_2: 1 })
+    expect(await lastDays({ gateId: 'g1' })).toEqual({})
+    expect(await lastDays({ groupBy: 'tag' })).toEqual({})
+  })
+
   test('thousands of users are summed one by one', async () => {
     const calls = Array.from({ length: 5_000 }, (_, index) =>
       createCallRecord({

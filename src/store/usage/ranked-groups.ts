@@ -42,7 +42,8 @@ export function exceptBefore(
   return sql`AND (${column} IS NULL OR NOT ${isIn(database, column, groups.before)})`
 }
 
-function isIn(
+/** Takes any number of groups as one parameter. */
+export function isIn(
   database: Kysely<Schema>,
   column: RawBuilder<unknown>,
   groups: ReadonlySet<string | null>,

@@ -10,6 +10,7 @@ import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
 import { sumGroups } from './group-steps.ts'
+import { findLastDays } from './last-days.ts'
 import {
   deleteSessionsBefore,
   deleteUserDaysBefore,
@@ -34,7 +35,7 @@ import { StepSums, type UsageSum } from './step-sums.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
 import type { ReadRows, SummedRow, UsageQuery, UsageReading } from './usage-query.ts'
 import { readUsageRows } from './usage-rows.ts'
-import { isOfCallers, isOfWholeSessions, toAnswerable } from './usage-sources.ts'
+import { dayTableOf, isOfCallers, isOfWholeSessions, toAnswerable } from './usage-sources.ts'
 
 export interface UsagePage {
   readonly query: UsageQuery
@@ -104,6 +105,21 @@ export class UsageStore {
       const sums = (await sumSteps(rows, some)) ?? []
       return { query, sums: await sortByRank(sums, ranked, turns), next: ranked.next }
     })
+  }
+
+  /**
+   * The latest day with a call of each user, by user.
+   * @returns empty for a query that sums by day do not answer
+   */
+  async findLastDays(
+    accountId: AccountId,
+    query: UsageQuery,
+    users: Iterable<string>,
+  ): Promise<ReadonlyMap<string, number>> {
+    if (query.groupBy !== 'user' || dayTableOf(query) !== 'user_days') return new Map()
+    const { fromMs, toMs } = query
+    const asked = { fromMs, toMs, users, turns: new LoopTurns() }
+    return await findLastDays(this.#database, accountId, asked)
   }
 
   async readLatencies(

@@ -5,9 +5,10 @@ import { Download, Users } from 'lucide-react'
 import type { UsageSumBody } from '../../../src/contract/analytics.ts'
 import { toUsageCsv } from '../../../src/contract/csv.ts'
 import { askAllGroups } from '../../api/all-groups.ts'
-import { formatShare, formatWhole } from '../../format/figures.ts'
+import { formatShare, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { nameOfUser } from '../../format/group-name.ts'
 import { parseRangeChoice, type RangeChoice, resolveRange } from '../../format/time-range.ts'
+import { formatDate } from '../../format/times.ts'
 import { COST, ERRORS, TOKENS } from '../../format/usage-measures.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -127,5 +128,8 @@ function listColumns(choice: RangeChoice): readonly Column<UsageSumBody>[] {
     figure('Errors', (sum) => formatWhole(ERRORS.read(sum))),
     figure('Tokens', (sum) => TOKENS.format(TOKENS.read(sum))),
     figure('Cached', (sum) => formatShare(sum.tokens.cachedInput / sum.tokens.input)),
+    figure('Last day', ({ lastDay }) =>
+      lastDay === null ? NOT_KNOWN : formatDate(lastDay, 'utc'),
+    ),
   ]
 }

@@ -4,8 +4,8 @@ import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
 import { printJson, printLine, printNote } from './output.ts'
+import { printAnswer } from './print-answer.ts'
 import { asJson, example } from './program-parts.ts'
-import { terminal } from './terminal.ts'
 
 const NAME = 'the name that the application sends, or end: and the hash in the log'
 
@@ -21,15 +21,11 @@ export function bindEndUsers(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse end-users export customer-4711 > customer.json'))
     .action(async (name: string) => {
       await withClient(context, async (client) => {
-        const leaving = new AbortController()
-        terminal().onReaderGone(() => leaving.abort())
-        const answer = await client.open('GET /v1/account/end-users/{name}', leaving.signal, {
-          path: { name },
-        })
-        const decoder = new TextDecoder()
-        for await (const piece of answer.body ?? [])
-          terminal().output.write(decoder.decode(piece, { stream: true }))
-        terminal().output.write('\n')
+        const path = { name }
+        await printAnswer((signal) =>
+          client.open('GET /v1/account/end-users/{name}', signal, { path }),
+        )
+        printLine('')
       })
     })
 

@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
+import { printAnswer } from './print-answer.ts'
 import { example } from './program-parts.ts'
-import { terminal } from './terminal.ts'
 
 interface ExportFlags {
   readonly focus?: true
@@ -28,14 +28,8 @@ export function bindUsageExport(usage: Command, context: CliContext): void {
       const { focus, from, to }: ExportFlags = command.optsWithGlobals()
       if (focus !== true) throw new CliError('usage', 'The only format is FOCUS: give --focus.')
       await withClient(context, async (client) => {
-        const leaving = new AbortController()
-        terminal().onReaderGone(() => leaving.abort())
-        const answer = await client.open('GET /v1/usage/export', leaving.signal, {
-          query: { format: 'focus', from, to },
-        })
-        const decoder = new TextDecoder()
-        for await (const piece of answer.body ?? [])
-          terminal().output.write(decoder.decode(piece, { stream: true }))
+        const query = { format: 'focus', from, to } as const
+        await printAnswer((signal) => client.open('GET /v1/usage/export', signal, { query }))
       })
     })
 }

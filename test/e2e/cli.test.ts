@@ -567,9 +567,12 @@ describe('against a server', () => {
     expect((await run(['keys', 'list'], { environment: withVersion })).exitCode).toBe(0)
   })
 
-  test('a reader that leaves early ends a call without a stack trace', async () => {
+  test.each([
+    'call demo "repeat 20000 words"',
+    'usage export --focus',
+  ])('a reader that leaves early ends "%s" without a message', async (command) => {
     const { PATH = '', HOME = '' } = process.env
-    const program = `"${PROGRAM.join('" "')}" call demo "repeat 20000 words"`
+    const program = `"${PROGRAM.join('" "')}" ${command}`
     const shell = Bun.spawn(
       ['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`],
       {

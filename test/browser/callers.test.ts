@@ -243,6 +243,24 @@ test('the page of a gate shows its traffic, callers and errors before its form',
   await page.getByRole('figure', { name: 'Calls over time' }).waitFor({ state: 'detached' })
 })
 
+test('an end user is exported and erased, and the totals stay', async () => {
+  await follow(page, `/people/${BOB}`)
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export', exact: true }).click(),
+  ])
+  const exported = (await Bun.file((await download.path()) ?? '').json()) as { user: string }
+  expect(exported).toMatchObject({ user: BOB, calls: [{ user: BOB }] })
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Erase', exact: true }).click()
+  await page.getByText('This cannot be undone').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Erase the end user' }).click()
+  const people = page.getByRole('region', { name: 'People' })
+  await people.getByRole('row', { name: /^Erased end users \$\S+ 1 0 / }).waitFor()
+  expect(await people.getByText('End user bbbbbbbbbbbbbbbb').count()).toBe(0)
+})
+
 test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

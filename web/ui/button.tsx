@@ -107,7 +107,7 @@ interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement>, Appearanc
   readonly ref?: Ref<HTMLAnchorElement>
 }
 
-function Anchor({ look, size, className, ...rest }: AnchorProps) {
+export function Anchor({ look, size, className, ...rest }: AnchorProps) {
   return <a {...rest} className={appearance({ look, size }, className)} />
 }
 

@@ -13,12 +13,14 @@ import { RowSkeletons } from '../../ui/states.tsx'
 import { UsageCard } from '../../ui/usage-card.tsx'
 import { useSeenPeople } from '../../ui/use-seen-people.ts'
 import { useUserName } from '../../ui/use-user-name.ts'
+import { EndUserCard } from './end-user-card.tsx'
 import { SessionTable } from './session-table.tsx'
 
 export function PersonPage() {
   const { user } = useParams({ from: '/shell/people/$user' })
   const seen = useSeenPeople()
-  if (seen?.seesAll === true || seen?.self === user) return <Person user={user} />
+  if (seen?.seesAll === true || seen?.self === user)
+    return <Person user={user} mayErase={seen.isOwner && user.startsWith('end:')} />
   return (
     <Page title="Person" note={<code className="font-mono text-[13px]">{user}</code>}>
       {seen === undefined ? <RowSkeletons /> : <PeopleHiddenNote />}
@@ -26,7 +28,7 @@ export function PersonPage() {
   )
 }
 
-function Person({ user }: { readonly user: string }) {
+function Person({ user, mayErase }: { readonly user: string; readonly mayErase: boolean }) {
   const choice = parseRangeChoice(useSearch({ strict: false }))
   const navigate = useNavigate()
   const range = resolveRange(choice, Date.now())
@@ -59,6 +61,7 @@ function Person({ user }: { readonly user: string }) {
         </CardHeader>
         <SessionTable query={{ user, order: 'cost' }} period={range.current} />
       </Card>
+      {mayErase && <EndUserCard user={user} name={name} />}
     </Page>
   )
 }

@@ -8,10 +8,11 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
 import { type PricedUpstream, startPricedUpstream } from '../support/priced-upstream.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { scrape } from '../support/scrape.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -472,6 +473,37 @@ test('stored budgets refuse at their limit, and a wall needs a rule', async () =
   expect((await call(gate, { key })).status).toBe(429)
   expect(await (await change({ atLimit: 'refuse' })).json()).toMatchObject({ refuseAt: null })
   expect((await change({ refuseAt: 0.9, atLimit: 'cheaper' })).status).toBe(400)
+})
+
+test('the command line sets rules and conditions, and files of an account keep them', async () => {
+  const cli = async (...words: string[]) => {
+    const environment = { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key }
+    const ran = await runCliInProcess(words, { environment, folder: folder.path })
+    expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
+    return ran.stdout
+  }
+  const { gate, budget } = await open([DEAR, CHEAP], {})
+  await cli('budgets', 'update', budget.id, '--at-limit', 'free-only', '--refuse-at', '1.5')
+  expect(await cli('budgets', 'show', budget.id)).toContain(
+    'free targets only; calls are refused at 150 %',
+  )
+  await cli(
+    ...['gates', 'update', gate, '--target', DEAR, '--target', CHEAP, '--no-budget-headers'],
+    ...['--when', `${CHEAP}=${budget.id}:0.8`],
+  )
+  const shown = await control<{ targets: object[] }>('GET', `/v1/gates/${gate}`)
+  expect(shown).toMatchObject({ budgetHeaders: false })
+  expect(shown.targets).toEqual([
+    { model: DEAR },
+    { model: CHEAP, when: { budget: budget.id, from: 0.8 } },
+  ])
+  await cli('config', 'pull', '--file', 'account.yaml')
+  const text = await readFile(join(folder.path, 'account.yaml'), 'utf8')
+  expect(text).toContain('atLimit: free-only')
+  expect(text).toContain('refuseAt: 1.5')
+  expect(text).toContain(`budget: ${budget.id}`)
+  // An exit code of 0: no difference.
+  await cli('config', 'diff', '--file', 'account.yaml')
 })
 
 test('the metrics count what budgets did', async () => {

@@ -7,6 +7,7 @@ import {
 } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
 import { scopeTypeOf } from '../../contract/budget-scope.ts'
+import { DEFAULT_REFUSE_AT } from '../../core/budget.ts'
 import type { JsonObject } from '../client.ts'
 
 export interface Kind {
@@ -97,7 +98,7 @@ export const KINDS: readonly Kind[] = [
     complete: (entry) => {
       const scope = scopeTypeOf(entry)
       const name = entry.name ?? entry.gateId ?? entry.tag ?? entry.endUser ?? scope
-      return { ...entry, scope, name }
+      return { ...entry, scope, name, refuseAt: wallOf(entry) }
     },
   }),
   kind('webhooks', {
@@ -115,8 +116,13 @@ export function targetsOf(gate: JsonObject): readonly JsonObject[] {
   return gate.targets as readonly JsonObject[]
 }
 
-function withoutUsualWeight({ model, weight }: JsonObject): JsonObject {
-  return weight === undefined || weight === 1 ? { model } : { model, weight }
+function withoutUsualWeight({ weight, ...target }: JsonObject): JsonObject {
+  return weight === undefined || weight === 1 ? target : { ...target, weight }
+}
+
+/** The share at which a budget refuses, as the server completes it. */
+function wallOf({ atLimit, refuseAt }: JsonObject): unknown {
+  return atLimit === 'refuse' ? null : (refuseAt ?? DEFAULT_REFUSE_AT)
 }
 
 /**

@@ -8,7 +8,14 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import type { RowDialogProps } from '../../ui/resource-page.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { parseAlerts, parseTokens, parseUsd, problemOf, writeAlerts } from './budget-figures.ts'
+import {
+  parseAlerts,
+  parseTokens,
+  parseUsd,
+  parseWall,
+  problemOf,
+  writeAlerts,
+} from './budget-figures.ts'
 import {
   BudgetScopeFields,
   type ChosenScope,
@@ -25,10 +32,19 @@ const UNPRICED_HINTS: Readonly<Record<Budget['unpriced'], string>> = {
   allow: 'Calls to models without a price are allowed, and their usage is not counted.',
 }
 
+const AT_LIMIT_HINTS: Readonly<Record<Budget['atLimit'], string>> = {
+  refuse: 'Calls get status 429 until the budget starts again.',
+  cheaper:
+    'Calls go to targets of their gate with a lower known price. Without one they are refused.',
+  'free-only': 'Calls go to targets with the known price 0. Without one they are refused.',
+}
+
 const toFields = (budget: Budget | undefined) => ({
   name: budget?.name ?? '',
   amount: budget === undefined ? '' : String(toUse(budget).limit),
   unpriced: budget?.unpriced ?? ('estimate' as const),
+  atLimit: budget?.atLimit ?? ('refuse' as const),
+  wall: budget?.refuseAt == null ? '' : String(Math.round(budget.refuseAt * 100)),
   alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
   message: budget?.message ?? '',
   raiseBy: budget?.raise == null ? '' : String(budget.raise.by),
@@ -44,7 +60,7 @@ function toLocalInput(atMs: number): string {
 export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
   const edited = useEdited(budget, toFields)
   const { first, fields, bind } = edited
-  const { name, amount, unpriced, alerts, message, raiseBy, raiseUntil } = fields
+  const { name, amount, unpriced, atLimit, wall, alerts, message, raiseBy, raiseUntil } = fields
   const [scope, setScope] = useState<ChosenScope>({ type: 'keyId', id: '' })
   const [isTried, setTried] = useState(false)
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
@@ -59,16 +75,20 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const isRaiseValid =
     raise === undefined || ('value' in raise && !Number.isNaN(Date.parse(raiseUntil)))
   const alertAt = parseAlerts(alerts)
+  const refuseAt = atLimit === 'refuse' ? { value: undefined } : parseWall(wall)
   const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
 
   const save = useChange({
     send: async (isOverwriting: boolean) => {
-      if (!('value' in limit) || !('value' in alertAt)) return
+      if (!('value' in limit) || !('value' in alertAt) || !('value' in refuseAt)) return
       const isNew = budget === undefined
       const changes = {
         ...(isNew || amount !== first.amount ? { [limitField]: limit.value } : {}),
         ...(isNew || alerts !== first.alerts ? { alertAt: alertAt.value } : {}),
         ...(unit === 'usd' && (isNew || unpriced !== first.unpriced) ? { unpriced } : {}),
+        ...(atLimit === first.atLimit && wall === first.wall
+          ? {}
+          : { atLimit, ...(refuseAt.value === undefined ? {} : { refuseAt: refuseAt.value }) }),
         ...(message === first.message ? {} : { message: message.trim() || null }),
       }
       const trimmed = name.trim()
@@ -98,6 +118,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const isValid =
     'value' in limit &&
     'value' in alertAt &&
+    'value' in refuseAt &&
     isRaiseValid &&
     (budget !== undefined || isChosen(scope))
   const submit = () => {
@@ -159,6 +180,31 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               }}
             />
           )}
+          <div className="grid gap-4 sm:grid-cols-2">
+            <SelectField
+              label="When it is used up"
+              hint={AT_LIMIT_HINTS[atLimit]}
+              {...bind('atLimit')}
+              options={{
+                refuse: 'Refuse calls',
+                cheaper: 'Move to cheaper targets',
+                'free-only': 'Free targets only',
+              }}
+            />
+            {atLimit !== 'refuse' && (
+              <TextField
+                label="Refuse all calls at"
+                isOptional
+                inputMode="numeric"
+                autoComplete="off"
+                placeholder="120"
+                hint="Percent of the limit; 120 when empty."
+                {...bind('wall')}
+                problem={problemOf(refuseAt)}
+                field="refuseAt"
+              />
+            )}
+          </div>
           <TextField
             label="Tell webhooks at"
             isOptional

@@ -1,11 +1,19 @@
 import { expect, test } from 'bun:test'
-import { parseAlerts, parseTokens, parseUsd, writeAlerts } from './budget-figures.ts'
+import { parseAlerts, parseTokens, parseUsd, parseWall, writeAlerts } from './budget-figures.ts'
 
 test('tokens are read as people write them', () => {
   for (const text of ['1000000', '1,000,000', '1 000 000', '1_000_000'])
     expect(parseTokens(text)).toEqual({ value: 1_000_000 })
   for (const text of ['', '0', '1.5', '-3', '1e6', 'many'])
     expect(parseTokens(text)).toHaveProperty('problem')
+})
+
+test('the share at which a budget refuses is a whole percent of the limit', () => {
+  expect(parseWall('120')).toEqual({ value: 1.2 })
+  expect(parseWall(' 130 % ')).toEqual({ value: 1.3 })
+  expect(parseWall('')).toEqual({ value: undefined })
+  for (const text of ['99', '1001', '1.2', '-100', 'all'])
+    expect(parseWall(text)).toHaveProperty('problem')
 })
 
 test('a comma is no decimal point: an amount is never taken for a hundred times as much', () => {

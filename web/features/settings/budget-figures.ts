@@ -42,6 +42,18 @@ export function writeAlerts(shares: readonly number[]): string {
   return shares.map((share) => Math.round(share * 100)).join(', ')
 }
 
+const [MIN_WALL, MAX_WALL] = [100, 1_000]
+
+/** `120` → 1.2. Empty text leaves the share to the gateway. */
+export function parseWall(text: string): Parsed<number | undefined> {
+  const digits = text.replaceAll('%', '').trim()
+  if (digits === '') return { value: undefined }
+  const percent = Number(digits)
+  if (!/^\d{3,4}$/.test(digits) || percent < MIN_WALL || percent > MAX_WALL)
+    return { problem: `must be a whole percent from ${MIN_WALL} to ${MAX_WALL}` }
+  return { value: percent / 100 }
+}
+
 export function problemOf(parsed: Parsed<unknown>): string | undefined {
   return 'problem' in parsed ? parsed.problem : undefined
 }

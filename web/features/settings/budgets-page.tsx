@@ -19,7 +19,7 @@ export function BudgetsPage() {
     <ResourceCard
       list="GET /v1/budgets"
       title="Budgets"
-      note="Each limits the account, or one key, access token, gate, user or tag. When it is used up, calls are refused with status 429 until it starts again."
+      note="Each limits the account, or one key, access token, gate, user or tag. When it is used up, calls move to cheaper targets, or are refused with status 429, until it starts again."
       many="budgets"
       icon={<Wallet />}
       purpose="A budget keeps an application, a person or a team from using more than its share of the month, and tells webhooks before it does."

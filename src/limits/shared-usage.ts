@@ -13,7 +13,7 @@ import {
   type UsageWindow,
   type UsedSoFar,
 } from './usage-counter.ts'
-import { UsageLease } from './usage-lease.ts'
+import { UsageLease, type UsageLeasePorts } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
 
 /** A call is refused after this many answers that everything is reserved. */
@@ -43,15 +43,22 @@ export class SharedUsage implements UsageStorage {
   readonly #leases = new Map<UsageWindow, UsageLease>()
   readonly #tended = new RoundRobin(this.#leases)
   readonly #floors = new WeakMap<UsageWindow, UsedSoFar>()
+  readonly #ports: UsageLeasePorts
   #sequence = 0
-  readonly #nextSequence = () => {
-    this.#sequence += 1
-    return this.#sequence
-  }
 
   constructor(options: SharedUsageOptions) {
     this.#options = options
     this.#usage = options.usage
+    this.#ports = {
+      ...options,
+      // The usage of all nodes together may have reached an alert's share, so each report of the
+      // sums is checked.
+      onSums: ({ id, window }) => this.#usage.alertWindow(id, window),
+      nextSequence: () => {
+        this.#sequence += 1
+        return this.#sequence
+      },
+    }
     options.usage.shareWith({
       countPast: (...past) => this.#countPast(...past),
       drop: (window) => this.#drop(window),
@@ -159,9 +166,9 @@ export class SharedUsage implements UsageStorage {
   #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
     if (this.#options.store.mode !== 'shared') return false
     const nowMs = this.#options.now()
-    for (const { window, limit } of windows) {
+    for (const { window, limits } of windows) {
       const lease = this.#leases.get(window)
-      if (lease === undefined || shortageWithin(limit(), window) !== undefined) return false
+      if (lease === undefined || shortageWithin(limits.walls, window) !== undefined) return false
       if (!lease.covers(wantedOf(window, call), nowMs)) return false
     }
     for (const { window } of windows)
@@ -182,7 +189,9 @@ export class SharedUsage implements UsageStorage {
       for (const [lease, pair] of granted) lease.release(pair)
       const { mode } = this.#options.store
       const nowMs = this.#options.now()
-      const limited = windows.filter(({ limit }) => Object.values(limit()).some(Number.isFinite))
+      const limited = windows.filter(({ limits }) =>
+        Object.values(limits.walls).some(Number.isFinite),
+      )
       if (mode === 'closed' && limited.length > 0) throw limitsUnavailable()
       const wanted = windows.map(({ window }) => wantedOf(window, call))
       const uncovered = leases.flatMap((lease, index) => {
@@ -201,8 +210,8 @@ export class SharedUsage implements UsageStorage {
         }
         // A used-up window stays used up, and a recently fully reserved window need not be asked
         // again.
-        for (const [index, { window, limit }] of windows.entries()) {
-          const lacking = shortageWithin(limit(), window)
+        for (const [index, { window, limits }] of windows.entries()) {
+          const lacking = shortageWithin(limits.walls, window)
           const isSure =
             lacking === 'exhausted' ||
             round >= SHORT_ROUNDS ||
@@ -242,20 +251,12 @@ export class SharedUsage implements UsageStorage {
     return this.#leases.get(window)?.isShareUsedUp(amounts) === true ? 'reserved' : undefined
   }
 
-  #leaseOf({ id, window, limit, ceiling }: LimitedWindow): UsageLease {
+  #leaseOf(limited: LimitedWindow): UsageLease {
+    const { window } = limited
     const known = this.#leases.get(window)
     if (known !== undefined) return known
-    const { store, prefix, now, wallNow, sharedNow } = this.#options
-    // In a cluster the text in braces decides where the key is stored. Keys named `used` belong to
-    // earlier versions and count millionths of a US dollar.
-    const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
-    // The usage of all nodes together may have reached an alert's share, so each report of the sums
-    // is checked.
-    const onSums = () => this.#usage.alertWindow(id, window)
-    const nextSequence = this.#nextSequence
-    const clocks = { now, wallNow, sharedNow }
-    const options = { window, store, storeKey, limit, ceiling, onSums, nextSequence, ...clocks }
-    const lease = new UsageLease(options, this.#floors.get(window))
+    const lease = new UsageLease(limited, this.#ports, this.#floors.get(window))
+    this.#floors.delete(window)
     this.#leases.set(window, lease)
     return lease
   }

@@ -103,22 +103,14 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
     sums += 1
   }
   const now = () => clock.nowMs
-  const options = {
-    window,
-    store,
-    storeKey: 'key',
-    limit: () => limit,
-    ceiling: () => limit,
-    now,
-    wallNow: now,
-    sharedNow: now,
-  }
+  const limited = { id: 'id', window, limits: { walls: limit, ceilings: limit } }
+  const ports = { store, prefix: 'p', now, wallNow: now, sharedNow: now }
   let sequence = 0
   const nextSequence = () => {
     sequence += 1
     return sequence
   }
-  const lease = new UsageLease({ ...options, onSums, nextSequence })
+  const lease = new UsageLease(limited, { ...ports, onSums, nextSequence })
   /** Asks, and is answered at once. */
   const ask = async (wanted: Amounts, grant: Partial<UsageGrant>) => {
     const asking = lease.ask(wanted)
@@ -426,7 +418,8 @@ describe('tending', () => {
     window.nanoUsd += spent.nanoUsd
     window.unpricedCalls += spent.unpricedCalls
     expect(await tend({ used: spent })).toBe(true)
-    expect(store.last).toMatchObject({ key: 'key', added: spent, needed: tokens(0), sequence: 1 })
+    const key = `p:used-nano:{id}:${START_MS}`
+    expect(store.last).toMatchObject({ key, added: spent, needed: tokens(0), sequence: 1 })
     expect(await tend()).toBe(false)
     expect(window).toMatchObject(spent)
   })

@@ -6,6 +6,7 @@
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
 import type { Amounts, UsageWindow, UsedSoFar } from './usage-counter.ts'
+import type { LimitedWindow } from './usage-limits.ts'
 import { readUsageGrant, toUsageArguments, USAGE_SCRIPT, type UsageGrant } from './usage-script.ts'
 
 /** How long a dead node's reservations stay taken. */
@@ -22,13 +23,11 @@ const KEPT_ENDLESS_MS = 400 * 86_400_000
 
 const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
-export interface UsageLeaseOptions {
-  readonly window: UsageWindow
+/** What all leases of a node share, because a node may have thousands of leases. */
+export interface UsageLeasePorts {
   readonly store: SharedStore
-  readonly storeKey: string
-  readonly limit: () => Amounts
-  readonly ceiling: () => Amounts
-  readonly onSums: () => void
+  readonly prefix: string
+  readonly onSums: (limited: LimitedWindow) => void
   /**
    * Numbers additions across leases of the same window, because the store ignores numbers that it
    * has already seen from this node.
@@ -41,7 +40,8 @@ export interface UsageLeaseOptions {
 
 export class UsageLease {
   readonly window: UsageWindow
-  readonly #options: UsageLeaseOptions
+  readonly #limited: LimitedWindow
+  readonly #ports: UsageLeasePorts
   #told: UsedSoFar
   #awaySinceMs: number | undefined
   #isInLedger = false
@@ -54,16 +54,18 @@ export class UsageLease {
   #birth = ''
   /** An addition that was sent without an answer, and may have arrived. */
   #doubtful: { readonly sequence: number; readonly added: UsedSoFar } | undefined
-  #needs: Amounts[] = []
+  #needs: readonly Amounts[] = NO_NEEDS
   /** The part of the allowance kept for calls whose request was just answered. */
   #kept: Amounts = NOTHING
   #asking: Promise<boolean> | undefined
   #takenAtMs = Number.NEGATIVE_INFINITY
-  #takenSinceAsked = { tokens: 0, nanoUsd: 0 }
+  #takenTokens = 0
+  #takenNanoUsd = 0
 
-  constructor(options: UsageLeaseOptions, floor: UsedSoFar = NOTHING) {
-    this.window = options.window
-    this.#options = options
+  constructor(limited: LimitedWindow, ports: UsageLeasePorts, floor: UsedSoFar = NOTHING) {
+    this.window = limited.window
+    this.#limited = limited
+    this.#ports = ports
     this.#told = floor
   }
 
@@ -77,8 +79,8 @@ export class UsageLease {
    * within this node's share.
    */
   covers(wanted: Amounts, nowMs: number): boolean {
-    const { store, limit } = this.#options
-    const limits = limit()
+    const { store } = this.#ports
+    const limits = this.#limited.limits.walls
     const isShared = store.mode === 'shared'
     // Runs for each call, so the function allocates nothing.
     if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.nanoUsd)) return true
@@ -98,7 +100,7 @@ export class UsageLease {
 
   #coversField(field: keyof Amounts, limits: Amounts, wanted: Amounts): boolean {
     if (!Number.isFinite(limits[field])) return true
-    const { store } = this.#options
+    const { store } = this.#ports
     const { window } = this
     const reserved = field === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
     const own = window[field] - this.#told[field] + reserved - this.#others[field]
@@ -112,8 +114,8 @@ export class UsageLease {
 
   noteTaken(taken: Amounts, nowMs: number): void {
     this.#takenAtMs = nowMs
-    this.#takenSinceAsked.tokens += taken.tokens
-    this.#takenSinceAsked.nanoUsd += taken.nanoUsd
+    this.#takenTokens += taken.tokens
+    this.#takenNanoUsd += taken.nanoUsd
   }
 
   /**
@@ -121,22 +123,19 @@ export class UsageLease {
    * @returns whether the store had enough, which is then kept for the callers until `release`
    */
   async ask(needed: Amounts): Promise<boolean> {
-    this.#needs.push(needed)
+    this.#needs = [...this.#needs, needed]
     if (this.#asking !== undefined) await this.#asking
     return await this.#askOnce()
   }
 
   /** Ends a grant that the call takes now or does not need. */
   release(granted: Amounts): void {
-    this.#kept = {
-      tokens: this.#kept.tokens - granted.tokens,
-      nanoUsd: this.#kept.nanoUsd - granted.nanoUsd,
-    }
+    this.#kept = toAmounts((field) => this.#kept[field] - granted[field])
   }
 
   tend(nowMs: number): boolean {
     this.#noteMode(nowMs)
-    if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
+    if (this.#ports.store.mode !== 'shared' || this.#asking !== undefined) return false
     const hasNews = this.#doubtful !== undefined || this.#knowsMore || !isNothing(this.#unsent)
     const isOff =
       this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
@@ -160,7 +159,7 @@ export class UsageLease {
    */
   async refresh(maxAgeMs: number): Promise<void> {
     if (this.#asking !== undefined) await this.#asking
-    const ageMs = this.#options.now() - this.#askedAtMs
+    const ageMs = this.#ports.now() - this.#askedAtMs
     if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
   }
 
@@ -204,7 +203,7 @@ export class UsageLease {
    * usage. So the usage is reported as a minimum and not added.
    */
   #noteMode(nowMs: number): void {
-    if (this.#options.store.mode !== 'shared') {
+    if (this.#ports.store.mode !== 'shared') {
       this.#awaySinceMs ??= nowMs
       return
     }
@@ -221,8 +220,16 @@ export class UsageLease {
     this.#knowsMore = true
   }
 
+  /**
+   * In a cluster the text in braces decides where the key is stored. Keys named `used` belong to
+   * earlier versions and count millionths of a US dollar.
+   */
+  get #storeKey(): string {
+    return `${this.#ports.prefix}:used-nano:{${this.#limited.id}}:${this.window.startsAtMs}`
+  }
+
   get #isLimited(): boolean {
-    const limits = this.#options.limit()
+    const limits = this.#limited.limits.walls
     return FIELDS.some((field) => Number.isFinite(limits[field]))
   }
 
@@ -260,16 +267,16 @@ export class UsageLease {
   }
 
   async #exchange(): Promise<boolean> {
-    const { store, storeKey, now, wallNow, sharedNow, nextSequence } = this.#options
+    const { store, now, wallNow, sharedNow, nextSequence } = this.#ports
     const nowMs = now()
     const needed = sum(this.#needs)
-    this.#needs = []
+    this.#needs = NO_NEEDS
     this.#noteMode(nowMs)
     if (store.mode !== 'shared') return false
     const isRepeated = this.#doubtful !== undefined
     const sent = this.#doubtful ?? { sequence: nextSequence(), added: this.#unsent }
     this.#doubtful = sent
-    const limits = this.#options.limit()
+    const limits = this.#limited.limits.walls
     const ahead = this.#ahead(limits, nowMs)
     const unsent = this.#unsent
     const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
@@ -286,7 +293,7 @@ export class UsageLease {
     try {
       const answer = await store.run(
         USAGE_SCRIPT,
-        storeKey,
+        this.#storeKey,
         toUsageArguments({
           nodeId: store.nodeId,
           nowMs: sharedNow(),
@@ -299,7 +306,7 @@ export class UsageLease {
           isRepeated,
           floor: this.#told,
           limit: limits,
-          ceiling: this.#options.ceiling(),
+          ceiling: this.#limited.limits.ceilings,
           ...{ reserved, needed, spare },
         }),
       )
@@ -326,18 +333,19 @@ export class UsageLease {
     this.#accept(known, added)
     this.window.reservedTokens += others.tokens - this.#others.tokens
     this.window.reservedNanoUsd += others.nanoUsd - this.#others.nanoUsd
-    this.#others = others
-    this.#allowed = allowed
-    this.#nodes = this.#options.store.nodes
+    this.#others = orNothing(others.tokens, others.nanoUsd)
+    this.#allowed = orNothing(allowed.tokens, allowed.nanoUsd)
+    this.#nodes = this.#ports.store.nodes
     this.#askedAtMs = nowMs
-    this.#options.onSums()
+    this.#ports.onSums(this.#limited)
   }
 
   /** The amounts that calls may take without asking: as much as calls took in `LEASE_MS`. */
   #ahead(limits: Amounts, nowMs: number): Amounts {
     const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
-    const taken = this.#takenSinceAsked
-    this.#takenSinceAsked = { tokens: 0, nanoUsd: 0 }
+    const taken = { tokens: this.#takenTokens, nanoUsd: this.#takenNanoUsd }
+    this.#takenTokens = 0
+    this.#takenNanoUsd = 0
     const ahead = (field: keyof Amounts) => {
       if (!Number.isFinite(limits[field])) return 0
       const usual =
@@ -349,9 +357,15 @@ export class UsageLease {
 }
 
 const FIELDS = ['tokens', 'nanoUsd'] as const
+const NO_NEEDS: readonly Amounts[] = []
 
 function toAmounts(amountOf: (field: keyof Amounts) => number): Amounts {
-  return { tokens: amountOf('tokens'), nanoUsd: amountOf('nanoUsd') }
+  return orNothing(amountOf('tokens'), amountOf('nanoUsd'))
+}
+
+/** Leases of idle windows hold nothing, and share one object for it. */
+function orNothing(tokens: number, nanoUsd: number): Amounts {
+  return tokens === 0 && nanoUsd === 0 ? NOTHING : { tokens, nanoUsd }
 }
 
 function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedSoFar): boolean {

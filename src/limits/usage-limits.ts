@@ -44,10 +44,15 @@ export interface QuotaState {
 export interface LimitedWindow {
   readonly id: string
   readonly window: UsageWindow
-  /** Calls are refused from here. Tokens and billionths of a US dollar; infinite for no limit. */
-  readonly limit: () => Amounts
-  /** A budget that steers is used up from here; otherwise the same as `limit`. */
-  readonly ceiling: () => Amounts
+  readonly limits: WindowLimits
+}
+
+/** Tokens and billionths of a US dollar; infinite for no limit. May change with time. */
+interface WindowLimits {
+  /** Calls are refused from here. */
+  readonly walls: Amounts
+  /** A budget that steers is used up from here; otherwise the same as `walls`. */
+  readonly ceilings: Amounts
 }
 
 interface UsageSharing {
@@ -137,8 +142,7 @@ export class UsageLimits {
 
   #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
     const window = this.quotaAt(accountId, momentMs)
-    const limit = () => quotaCeilings(this.#plans.of(accountId))
-    return { id: accountId, window, limit, ceiling: limit }
+    return { id: accountId, window, limits: new QuotaLimits(this.#plans, accountId) }
   }
 
   /** Past usage is uncounted until the reading resolves. */
@@ -358,6 +362,24 @@ function whenAll(counters: readonly BudgetCounter[], atMs: number): Promise<void
   return waiting === undefined ? undefined : Promise.all(waiting).then(() => {})
 }
 
+class QuotaLimits implements WindowLimits {
+  readonly #plans: Plans
+  readonly #accountId: AccountId
+
+  constructor(plans: Plans, accountId: AccountId) {
+    this.#plans = plans
+    this.#accountId = accountId
+  }
+
+  get walls(): Amounts {
+    return quotaCeilings(this.#plans.of(this.#accountId))
+  }
+
+  get ceilings(): Amounts {
+    return this.walls
+  }
+}
+
 function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
   return {
     tokens: monthlyTokens ?? Number.POSITIVE_INFINITY,
@@ -373,7 +395,7 @@ function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead)
 
 function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
   const window = counter.windowAt(momentMs)
-  return { id: counter.id, window, limit: () => counter.walls, ceiling: () => counter.ceilings }
+  return { id: counter.id, window, limits: counter }
 }
 
 /** Usage of earlier calls of an account. */

@@ -567,22 +567,22 @@ describe('against a server', () => {
     expect((await run(['keys', 'list'], { environment: withVersion })).exitCode).toBe(0)
   })
 
-  test.each([
-    'call demo "repeat 20000 words"',
-    'usage export --focus',
-  ])('a reader that leaves early ends "%s" without a message', async (command) => {
-    const { PATH = '', HOME = '' } = process.env
-    const program = `"${PROGRAM.join('" "')}" ${command}`
-    const shell = Bun.spawn(
-      ['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`],
-      {
-        env: { PATH, HOME, ...environment },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      },
-    )
-    expect([await shell.stdout.text(), await shell.stderr.text()]).toEqual(['141\n', ''])
-  })
+  test.each(['call demo "repeat 20000 words"', 'usage export --focus'])(
+    'a reader that leaves early ends "%s" without a message',
+    async (command) => {
+      const { PATH = '', HOME = '' } = process.env
+      const program = `"${PROGRAM.join('" "')}" ${command}`
+      const shell = Bun.spawn(
+        ['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`],
+        {
+          env: { PATH, HOME, ...environment },
+          stdout: 'pipe',
+          stderr: 'pipe',
+        },
+      )
+      expect([await shell.stdout.text(), await shell.stderr.text()]).toEqual(['141\n', ''])
+    },
+  )
 
   test('a stream that breaks is a failure', async () => {
     await run(['gates', 'create', 'cut', '--target', 'sandbox/cut-mid-stream'], { environment })

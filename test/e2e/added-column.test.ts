@@ -59,7 +59,7 @@ describe('a call of a version with added columns', () => {
   test('is in the export', async () => {
     const [head, line] = (await read('/v1/logs/export?format=csv')).split('\r\n')
     expect(head).toEndWith(',nextPlace,nextWaitMs,nextAt,nextIsNear,nextWay')
-    expect(line).toEndWith(',first key,,,,,,here,2,1970-01-01T00:00:00.000Z,false,sea')
+    expect(line).toEndWith(',first key,,,,,,,here,2,1970-01-01T00:00:00.000Z,false,sea')
     expect(await read('/v1/logs/export?format=ndjson')).toContain(
       JSON.stringify(ADDED).slice(1, -1),
     )

@@ -65,7 +65,10 @@ export async function composeLimits(
     onChange: (state, error) => {
       reportChange(log, state, { error, expected: installationId })
       if (state.other !== undefined && isServing) onOther(state.other)
-      if (state.isReady) reconciliation.begin()
+      if (!state.isReady) return
+      // Usage of the other nodes meanwhile is in the ledger, and not yet in Redis.
+      usage.readHeadsLater(false)
+      reconciliation.begin()
     },
     // A killed node returns under another id and ships the calls that it had recorded, so the usage
     // is reconciled.

@@ -165,7 +165,9 @@ describe.each(databases)('on $name', (kind) => {
     const scans: string[] = []
     for (const query of aboutCalls) {
       const plan = await explain(query)
-      if (isSqlite(database) ? /\bSCAN calls\b/.test(plan) : /Seq Scan on calls\b/.test(plan))
+      const isChange = /^update/i.test(query.sql)
+      const scan = isChange ? SQLITE_SCAN_OF_CHANGE : /\bSCAN calls\b/
+      if (isSqlite(database) ? scan.test(plan) : /Seq Scan on calls\b/.test(plan))
         scans.push(`${query.sql}\n${plan}`)
     }
     return scans
@@ -194,7 +196,7 @@ describe.each(databases)('on $name', (kind) => {
     const works = {
       'an erased user': () =>
         withOrigin(operatorOrigin, () =>
-          new EndUserStore(database).erase(DEFAULT_ACCOUNT, 'user_22', MIDDLE_MS),
+          new EndUserStore(database).erase(DEFAULT_ACCOUNT, 'user_4', Date.now()),
         ),
       'one call': () => calls.find(DEFAULT_ACCOUNT, id),
       'a range, oldest first': async () => {
@@ -250,6 +252,9 @@ describe.each(databases)('on $name', (kind) => {
       expect([name, await findScans(work)]).toEqual([name, []])
   })
 })
+
+/** A change has no limit, so it must not find its calls by the account alone. */
+const SQLITE_SCAN_OF_CHANGE = /\bSCAN calls\b|SEARCH calls USING INDEX \w+ \(account_id=\?\)/
 
 /** Their queries are tested above: a file that joins them brings its queries here. */
 const ASKING = [

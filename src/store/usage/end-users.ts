@@ -13,7 +13,9 @@ import { takeTurnAtEndUsers } from './erased-users.ts'
 import type { SessionRow } from './sessions.ts'
 import { DAY_MS } from './usage-columns.ts'
 
-const CALLS_PER_STATEMENT = 500
+const CALLS_OF_A_SERVER = 500
+/** SQLite moves these on the event loop, in some milliseconds. */
+const CALLS_OF_SQLITE = 32
 const DAYS_PER_QUERY = 400
 /** Rows that are read to find the sessions of a user, since no index finds them. */
 const SESSIONS_PER_QUERY = 1_000
@@ -202,7 +204,8 @@ export class EndUserStore {
       // In this order, because a correction of costs holds the usage while nodes store calls.
       await takeTurnAtUsage(transaction, accountId)
       await takeTurnAtEndUsers(transaction, accountId)
-      for (let rows = CALLS_PER_STATEMENT; rows === CALLS_PER_STATEMENT; ) {
+      const most = isSqlite(transaction) ? CALLS_OF_SQLITE : CALLS_OF_A_SERVER
+      for (let rows = most; rows === most; ) {
         const found = await transaction
           .selectFrom('calls')
           .select('id')
@@ -211,15 +214,15 @@ export class EndUserStore {
           .where('started_at', '>=', day)
           .where('started_at', '<', day + DAY_MS)
           .orderBy('started_at')
-          .limit(CALLS_PER_STATEMENT)
+          .limit(most)
           .execute()
         rows = found.length
         moved += rows
         if (rows === 0) break
+        // By id alone: with the account, SQLite would read all calls of the account.
         await transaction
           .updateTable('calls')
           .set({ user_id: ERASED_USER })
-          .where('account_id', '=', accountId)
           .where(
             'id',
             'in',

@@ -4,7 +4,7 @@
  */
 import type { AdmittedCall } from './call.ts'
 
-const MOST_REMEMBERED = 10_000
+export const MOST_REMEMBERED = 10_000
 /** Calls of one turn that keep their target although a budget steers. */
 export const MOST_KEPT_CALLS = 50
 

@@ -440,6 +440,26 @@ describe('when', () => {
   })
 })
 
+test('a default budget of each key steers each key alone', async () => {
+  const { gate } = await open([DEAR, CHEAP], {})
+  const { id } = await control<Budget>('POST', '/v1/budgets', {
+    ...{ scope: 'each-key', limitTokens: 2_000, period: 'total' },
+    ...{ atLimit: 'cheaper', refuseAt: 10 },
+  })
+  try {
+    const [one, other] = [await createKey(gatehouse, 'one'), await createKey(gatehouse, 'other')]
+    expect(await call(gate, { key: one.key })).toMatchObject({ target: DEAR, budget: null })
+    expect(await call(gate, { key: one.key })).toMatchObject({
+      target: CHEAP,
+      budget: `${id}; cheaper`,
+    })
+    expect(await call(gate, { key: other.key })).toMatchObject({ target: DEAR })
+    expect(await call(gate, { key: other.key })).toMatchObject({ target: CHEAP })
+  } finally {
+    await control('DELETE', `/v1/budgets/${id}`)
+  }
+})
+
 test('keys see the budget only where the gate says so, and access tokens always', async () => {
   const { gate, key, budget, use } = await open([DEAR, CHEAP], { atLimit: 'cheaper' })
   await use(1)

@@ -34,7 +34,8 @@ function createScene(gate: Gate) {
   const breakers = new CircuitBreakers(clock)
   const order = new TargetOrder(breakers)
   const key = (index: number) => healthKey(gate, gate.targets[index] ?? { model: '' })
-  const names = () => order.of(gate).map((target) => Number(target.model.slice('openai/'.length)))
+  const names = (preferred?: ReadonlyMap<string, string>) =>
+    order.of(gate, preferred).map((target) => Number(target.model.slice('openai/'.length)))
   const breakDown = (index: number) => {
     for (let times = 0; times < 5; times += 1) breakers.noteFailed(key(index))
   }
@@ -136,4 +137,13 @@ test('a health key names its account and its target, and begins with its provide
   expect(readHealthKey(key)).toEqual({ accountId: DEFAULT_ACCOUNT, target: 'openai/gpt-4o' })
   expect(key).toStartWith(healthKeyPrefix(DEFAULT_ACCOUNT, 'openai'))
   expect(key).not.toStartWith(healthKeyPrefix(DEFAULT_ACCOUNT, 'open'))
+})
+
+test('a preferred target comes first, unless the target rests', () => {
+  const { names, breakDown } = createScene(createGate('fallback', [1, 1, 1]))
+  const preferred = new Map([['openai/2', 'bud_1']])
+  expect(names(preferred)).toEqual([2, 0, 1])
+  expect(names()).toEqual([0, 1, 2])
+  breakDown(2)
+  expect(names(preferred)).toEqual([0, 1, 2])
 })

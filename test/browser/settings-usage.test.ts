@@ -223,6 +223,15 @@ test('a budget is created, used up, shown as exhausted, sent to the webhook, rai
   await page.getByText('Exhausted').waitFor()
 
   await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
+  await dialog.getByLabel('When it is used up').selectOption('cheaper')
+  await dialog.getByLabel('Refuse all calls at').fill('99')
+  await dialog.getByText('must be a whole percent from 100 to 1000').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await dialog.getByLabel('Refuse all calls at').fill('130')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Calls move to cheaper targets, and are refused at 130 %.').waitFor()
+
+  await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
   await dialog.getByLabel('Limit in tokens').fill('1,000,000')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Exhausted').waitFor({ state: 'detached' })

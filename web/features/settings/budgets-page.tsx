@@ -142,6 +142,12 @@ function BudgetTable({
   )
 }
 
+function describeExhausted({ atLimit, refuseAt }: Budget): string {
+  if (atLimit === 'refuse') return 'Calls are refused.'
+  const targets = atLimit === 'cheaper' ? 'move to cheaper targets' : 'move to free targets'
+  return `Calls ${targets}, and are refused at ${Math.round((refuseAt ?? 1) * 100)} %.`
+}
+
 function UsedOf({ budget }: { readonly budget: Budget }) {
   const { used, reserved, limit, format, formatLimit } = toUse(budget)
   const { unpricedCalls = 0 } = budget.used ?? {}
@@ -160,7 +166,7 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
         </span>
       </p>
       <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />
-      {budget.isExhausted && <p className="text-xs text-danger">Calls are refused.</p>}
+      {budget.isExhausted && <p className="text-xs text-danger">{describeExhausted(budget)}</p>}
       {budget.limitUsd !== null && budget.unpriced === 'allow' && (
         <p className="text-xs text-warn">
           Models without a price pass it uncounted: edit it to refuse them

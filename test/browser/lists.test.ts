@@ -653,7 +653,7 @@ test('empty lists of gates show a note', async () => {
     .getByRole('button', { name: /budget/i })
     .first()
     .click()
-  await page.getByRole('combobox', { name: 'Limits' }).selectOption('gate')
+  await page.getByRole('combobox', { name: 'Limits' }).selectOption('gateId')
   await page.getByText('The account has no gate yet.').waitFor()
   await page.getByRole('combobox', { name: 'Gate', exact: true }).press('ArrowDown')
 })

@@ -171,7 +171,7 @@ test('a budget is created, used up, shown as exhausted, sent to the webhook, rai
   await openSection('Budgets')
   await page.getByRole('button', { name: 'Create a budget' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Limits').selectOption('gate')
+  await dialog.getByLabel('Limits').selectOption('gateId')
   const gate = dialog.getByRole('combobox', { name: 'Gate' })
   await gate.fill('nothing-like-it')
   await dialog.getByText('No gate matches.').waitFor()

@@ -282,7 +282,7 @@ describe('a change whose answer was lost on the way', () => {
     await here.getByRole('button', { name: 'Create a budget' }).first().click()
     const dialog = here.getByRole('dialog')
     await dialog.getByLabel('Limit in US dollars').fill('7')
-    await dialog.getByLabel('Limits').selectOption('gate')
+    await dialog.getByLabel('Limits').selectOption('gateId')
     await dialog.getByLabel('Gate', { exact: true }).fill('demo')
     await dialog.getByText('Limits demo.').waitFor()
     await dialog.getByLabel('Name').fill('Perhaps')

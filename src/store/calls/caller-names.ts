@@ -102,7 +102,10 @@ export class CallerNameStore {
     const rows = [
       ...names.filter(({ hash }) => knownHashes.has(hash)),
       ...unknown.slice(0, Math.max(0, room)),
-    ].map(({ hash, name }) => ({ account_id: accountId, kind, hash, name, last_seen_at: seenAt }))
+    ]
+      // Every node writes rows in this order, so nodes cannot deadlock.
+      .sort((one, other) => (one.hash < other.hash ? -1 : 1))
+      .map(({ hash, name }) => ({ account_id: accountId, kind, hash, name, last_seen_at: seenAt }))
     if (rows.length === 0) return
     await transaction
       .insertInto('caller_names')

@@ -23,7 +23,13 @@ test('a token alone puts the metrics on the main port, a port puts them on that'
     port: 0,
     host: '127.0.0.1',
     token: undefined,
+    tags: [],
   })
+})
+
+test('tags become labels only where they are named', () => {
+  const environment = { GATEHOUSE_METRICS_PORT: '0', GATEHOUSE_METRICS_TAGS: 'team, repo' }
+  expect(readTelemetrySettings(environment).metrics?.tags).toEqual(['team', 'repo'])
 })
 
 describe('OTLP', () => {

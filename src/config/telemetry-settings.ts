@@ -18,6 +18,8 @@ interface MetricsSettings {
   readonly host: string
   /** Undefined only when the metrics have their own port. */
   readonly token: Secret | undefined
+  /** Names of tags whose values become labels. */
+  readonly tags: readonly string[]
 }
 
 /** OpenTelemetry's exporters read addresses, headers and timeouts from their own variables. */
@@ -48,7 +50,12 @@ function readMetricsSettings(environment: Environment): MetricsSettings | undefi
   const token = readGiven(environment, 'GATEHOUSE_METRICS_TOKEN')
   const port = readGiven(environment, 'GATEHOUSE_METRICS_PORT')
   if (port === undefined && token === undefined) return undefined
-  return { port, host: readSetting(environment, 'GATEHOUSE_METRICS_HOST'), token }
+  return {
+    port,
+    host: readSetting(environment, 'GATEHOUSE_METRICS_HOST'),
+    token,
+    tags: readGiven(environment, 'GATEHOUSE_METRICS_TAGS') ?? [],
+  }
 }
 
 /** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */

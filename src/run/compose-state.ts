@@ -33,6 +33,7 @@ import { joinInstallation } from '../store/installation/join-installation.ts'
 import type { InstallationWatch } from '../store/installation/watch-installation.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import { TagLabels } from '../telemetry/tag-labels.ts'
 import {
   DegradedTargets,
   EventPublisher,
@@ -209,10 +210,15 @@ export async function openState({
         log.error({ err: error }, 'names of callers could not be written; they are kept'),
     })
     callerNames.start()
+    const labelled = settings.telemetry.metrics?.tags ?? []
+    const tagLabels = labelled.length === 0 ? undefined : new TagLabels(labelled)
     const attributions = new NodeAttributions({
       registry: attribution,
       tags: plain.tag,
       names: callerNames,
+      ...(tagLabels !== undefined && {
+        onTag: (accountId, hash, text) => tagLabels.note(accountId, hash, text),
+      }),
     })
     return {
       lock,
@@ -224,6 +230,7 @@ export async function openState({
       stops,
       attribution,
       attributions,
+      tagLabels,
       callerNames,
       gates,
       ownedModels,

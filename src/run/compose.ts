@@ -52,6 +52,7 @@ import {
   type Telemetry,
   type TelemetryOfWorker,
 } from '../telemetry/start-telemetry.ts'
+import type { TagLabels } from '../telemetry/tag-labels.ts'
 import { refuseForwarding } from './check-settings.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
 import { type ComposedLedger, composeLedger } from './compose-ledger.ts'
@@ -204,7 +205,7 @@ export async function composeGatehouse({
   const handles = ownHandles()
   const watched = {
     ...{ log, journal, breakers, pools, worker, handles },
-    ...{ watch: state.watch, redis: shared.redis, node: node?.state },
+    ...{ watch: state.watch, tagLabels: state.tagLabels, redis: shared.redis, node: node?.state },
     // The supervisor reads the file first and counts the reloads of all workers, so a worker counts
     // none.
     reloads: worker === undefined ? reload : undefined,
@@ -331,16 +332,30 @@ interface Watched {
   readonly pools: ConnectionPools
   readonly handles: HandleFigures | undefined
   readonly reloads: { readonly refused: number } | undefined
+  readonly tagLabels: TagLabels | undefined
 }
 
 function openTelemetry(
   settings: Settings,
-  { log, journal, breakers, watch, redis, node, worker, pools, handles, reloads }: Watched,
+  {
+    log,
+    journal,
+    breakers,
+    watch,
+    redis,
+    node,
+    worker,
+    pools,
+    handles,
+    reloads,
+    tagLabels,
+  }: Watched,
 ): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
     version: VERSION,
     worker,
+    tagLabels,
     providerNames: new Map(
       settings.providers.map(({ id, telemetryName }) => [id, telemetryName ?? id]),
     ),

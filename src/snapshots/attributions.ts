@@ -10,6 +10,8 @@ export interface AttributionParts {
   readonly registry: Pick<AttributionRegistry, 'settingsOf' | 'hash'>
   readonly tags: Pick<PlainRegistries['tag'], 'list' | 'changes'>
   readonly names: Pick<CallerNames, 'note' | 'takesTagValue'>
+  /** Called for each tag of a call. */
+  readonly onTag?: (accountId: AccountId, hash: string, text: string) => void
 }
 
 export class NodeAttributions implements Attributions {
@@ -48,6 +50,7 @@ export class NodeAttributions implements Attributions {
 
   note(accountId: AccountId, kind: NamedKind, hash: string, name: string | undefined): void {
     this.#parts.names.note(accountId, kind, hash, name)
+    if (kind === 'tag' && name !== undefined) this.#parts.onTag?.(accountId, hash, name)
   }
 }
 

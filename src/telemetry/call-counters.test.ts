@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
-import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import {
+  type AccountId,
+  createCallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../core/ids.ts'
 import { CallCounters, SeriesTable } from './call-counters.ts'
 import { METRICS } from './metric-list.ts'
 import { EventLoopLag, readMetrics, renderMetrics } from './metrics.ts'
+import { TagLabels } from './tag-labels.ts'
 
 function call(fields: Partial<CallRecord> = {}): CallRecord {
   return {
@@ -75,6 +82,49 @@ test('calls that the gateway refused are counted by their code, admitted or not'
     'gatehouse_refused_before_upstream_total{code="price_unknown"} 2',
     'gatehouse_refused_before_upstream_total{code="invalid_json"} 1',
   ])
+})
+
+test('only named tags are labels, each value of its own, with calls, tokens and costs', async () => {
+  const labels = new TagLabels(['team-a', 'repo'])
+  const { accountId } = call()
+  const texts = ['team-a', 'repo:gatehouse', 'repo:other', 'team-b', 'customer:4711']
+  for (const [index, text] of texts.entries()) labels.note(accountId, `hash-${index}`, text)
+  const counters = new CallCounters(labels)
+  const cost = { nanoUsd: 1_500_000_000, status: 'exact', source: 'list' } as const
+  const usage = { inputTokens: 9, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
+  counters.finish(call({ tags: 'hash-0 hash-1 hash-3 hash-4', cost, usage }), [])
+  counters.finish(call({ tags: 'hash-2', outcome: 'failed', usage: null }), [])
+  counters.finish(call({ tags: 'hash-3 hash-unknown' }), [])
+  counters.finish(call({ accountId: 'acct_stranger' as AccountId, tags: 'hash-1' }), [])
+  const lines = (await render(counters)).split('\n')
+  expect(
+    lines.filter((line) => line.startsWith('gatehouse_tag_') && !line.includes('_tokens_')),
+  ).toEqual([
+    'gatehouse_tag_calls_total{value="",tag="team-a",outcome="succeeded"} 1',
+    'gatehouse_tag_calls_total{value="gatehouse",tag="repo",outcome="succeeded"} 1',
+    'gatehouse_tag_calls_total{value="other",tag="repo",outcome="failed"} 1',
+    'gatehouse_tag_cost_usd_total{value="",tag="team-a"} 1.5',
+    'gatehouse_tag_cost_usd_total{value="gatehouse",tag="repo"} 1.5',
+    'gatehouse_tag_cost_usd_total{value="other",tag="repo"} 0',
+  ])
+  expect(lines).toContain(
+    'gatehouse_tag_tokens_total{value="gatehouse",tag="repo",type="output"} 7',
+  )
+  expect(await render(new CallCounters())).not.toMatch(/^gatehouse_tag_/m)
+})
+
+test('values of a tag are bounded, and the sum stays right', async () => {
+  const labels = new TagLabels(['repo'])
+  const { accountId } = call()
+  const counters = new CallCounters(labels)
+  for (let index = 0; index < 12_000; index += 1) {
+    labels.note(accountId, `${index}`, `repo:${index}`)
+    counters.finish(call({ tags: `${index}` }), [])
+  }
+  const lines = (await render(counters)).split('\n')
+  const series = lines.filter((line) => line.startsWith('gatehouse_tag_calls_total'))
+  expect(series).toHaveLength(2_001)
+  expect(series.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0)).toBe(12_000)
 })
 
 test('every metric of the list is on the page, with its help, once', async () => {

@@ -2,6 +2,7 @@ import { isBudgetId } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AttemptRecord, CallObserver, Refusal } from '../gateway/call-observer.ts'
+import type { TagLabels } from './tag-labels.ts'
 
 /** Per metric; further gates or targets count under `other`. */
 const MAX_SERIES = 2_000
@@ -15,7 +16,7 @@ export interface Count {
   count: number
 }
 
-interface TargetTokens {
+export interface TokenCounts {
   readonly labels: readonly string[]
   readonly used: { input: number; output: number; cached: number; reasoning: number }
 }
@@ -26,6 +27,10 @@ export interface Times {
 }
 
 const toCount = (labels: readonly string[]): Count => ({ labels, count: 0 })
+const toTokenCounts = (labels: readonly string[]): TokenCounts => ({
+  labels,
+  used: { input: 0, output: 0, cached: 0, reasoning: 0 },
+})
 const toTimes = (labels: readonly string[]): Times => ({ labels, seconds: new SecondsHistogram() })
 
 export class CallCounters implements CallObserver {
@@ -40,10 +45,13 @@ export class CallCounters implements CallObserver {
   /** Labels: target, request member. */
   readonly refusedMembers = new SeriesTable(MAX_SERIES, toCount)
   /** Label: target. */
-  readonly tokens = new SeriesTable<TargetTokens>(MAX_SERIES / 4, (labels) => ({
-    labels,
-    used: { input: 0, output: 0, cached: 0, reasoning: 0 },
-  }))
+  readonly tokens = new SeriesTable(MAX_SERIES / 4, toTokenCounts)
+  /** Labels: value, tag, outcome. */
+  readonly tagCalls = new SeriesTable(MAX_SERIES, toCount)
+  /** Labels: value, tag. */
+  readonly tagTokens = new SeriesTable(MAX_SERIES / 4, toTokenCounts)
+  /** Labels: value, tag. In billionths of a US dollar. */
+  readonly tagCosts = new SeriesTable(MAX_SERIES, toCount)
   /** Labels: target, outcome. */
   readonly durations = new SeriesTable(MAX_HISTOGRAMS, toTimes)
   /** Label: target. */
@@ -57,6 +65,13 @@ export class CallCounters implements CallObserver {
   /** Label: code. */
   readonly refused = new SeriesTable(MAX_SERIES, toCount)
 
+  readonly #tagLabels: TagLabels | undefined
+
+  /** @param tagLabels undefined: no tag becomes a label */
+  constructor(tagLabels?: TagLabels) {
+    this.#tagLabels = tagLabels
+  }
+
   /** Running calls are counted where they begin and end. */
   begin(): undefined {}
 
@@ -67,7 +82,8 @@ export class CallCounters implements CallObserver {
     this.gateCalls.of(gateId, outcome).count += 1
     this.durations.of(target, outcome).seconds.addMs(record.durationMs)
     if (firstByteMs !== null) this.firstBytes.of(target).seconds.addMs(firstByteMs)
-    if (usage !== null && record.target !== null) this.#addTokens(target, usage)
+    if (usage !== null && record.target !== null) addTokens(this.tokens.of(target), usage)
+    if (this.#tagLabels !== undefined) this.#addTags(this.#tagLabels, record)
     this.#noteLimit(errorKind)
     this.#noteRefusal(record.refusalCode)
     this.#noteBudget(record.refusedBy, record.steeredBy)
@@ -87,13 +103,13 @@ export class CallCounters implements CallObserver {
     this.#noteBudget(refusedBy)
   }
 
-  /** Ignores invalid counts, as in the ledger, because a provider may report anything. */
-  #addTokens(target: string, usage: Usage): void {
-    const { used } = this.tokens.of(target)
-    used.input += toTokens(usage.inputTokens)
-    used.output += toTokens(usage.outputTokens)
-    used.cached += toTokens(usage.cachedInputTokens)
-    used.reasoning += toTokens(usage.reasoningTokens)
+  #addTags(labels: TagLabels, { accountId, tags, outcome, usage, cost }: CallRecord): void {
+    if (tags === undefined) return
+    for (const { tag, value } of labels.of(accountId, tags)) {
+      this.tagCalls.of(value, tag, outcome).count += 1
+      if (usage !== null) addTokens(this.tagTokens.of(value, tag), usage)
+      this.tagCosts.of(value, tag).count += cost?.nanoUsd ?? 0
+    }
   }
 
   #noteRefusal(code: string | undefined): void {
@@ -110,6 +126,14 @@ export class CallCounters implements CallObserver {
     if (kind !== 'rate_limited' && kind !== 'quota_exceeded') return
     this.limitsRefused.set(kind, (this.limitsRefused.get(kind) ?? 0) + 1)
   }
+}
+
+/** Ignores invalid counts, as in the ledger, because a provider may report anything. */
+function addTokens({ used }: TokenCounts, usage: Usage): void {
+  used.input += toTokens(usage.inputTokens)
+  used.output += toTokens(usage.outputTokens)
+  used.cached += toTokens(usage.cachedInputTokens)
+  used.reasoning += toTokens(usage.reasoningTokens)
 }
 
 function toTokens(reported: number): number {

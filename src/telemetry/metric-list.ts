@@ -54,6 +54,18 @@ export const METRICS = {
       '`type` is `input` (includes `cached_input`), `output` (includes `reasoning`), ' +
       '`cached_input` or `reasoning`: do not add all four.',
   }),
+  gatehouse_tag_calls_total: counter('Ended calls that were admitted, by a tag', {
+    labels: ['value', 'tag', 'outcome'],
+    note:
+      'Only tags that `GATEHOUSE_METRICS_TAGS` names; for the next two metrics too. `value` is empty ' +
+      'for a tag without a value. A call with several of these tags counts in each.',
+  }),
+  gatehouse_tag_tokens_total: counter('Tokens of calls, by a tag', {
+    labels: ['value', 'tag', 'type'],
+  }),
+  gatehouse_tag_cost_usd_total: counter('Costs of calls, by a tag, in US dollars', {
+    labels: ['value', 'tag'],
+  }),
   gatehouse_attempts_total: counter(
     'Attempts at upstreams, including retries, fallbacks and hedges',
     {

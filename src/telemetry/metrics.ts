@@ -6,6 +6,7 @@ import { callsUnderWay } from '../core/calls-under-way.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { createCallId } from '../core/ids.ts'
+import { toUsd } from '../core/money.ts'
 import type { Secret } from '../core/secret.ts'
 import { FRESHNESS_STATUSES, SHARING_MODES } from '../core/shared-stores.ts'
 import { refuse } from '../gateway/refuse.ts'
@@ -15,6 +16,7 @@ import {
   SECONDS,
   type SecondsHistogram,
   type Times,
+  type TokenCounts,
 } from './call-counters.ts'
 import { METRICS, type MetricName } from './metric-list.ts'
 
@@ -96,7 +98,10 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_gate_calls_total: () => toCounts(counters.gateCalls.values()),
     gatehouse_call_duration_seconds: () => toTimes(counters.durations.values()),
     gatehouse_first_byte_seconds: () => toTimes(counters.firstBytes.values()),
-    gatehouse_tokens_total: () => toTokens(counters),
+    gatehouse_tokens_total: () => toTokens(counters.tokens.values()),
+    gatehouse_tag_calls_total: () => toCounts(counters.tagCalls.values()),
+    gatehouse_tag_tokens_total: () => toTokens(counters.tagTokens.values()),
+    gatehouse_tag_cost_usd_total: () => toCosts(counters.tagCosts.values()),
     gatehouse_attempts_total: () => toCounts(counters.attempts.values()),
     gatehouse_upstream_refused_members_total: () => toCounts(counters.refusedMembers.values()),
     gatehouse_fallbacks_total: () => toCounts(counters.fallbacks.values()),
@@ -217,8 +222,12 @@ function* toTimes(series: Iterable<Times>): Iterable<Sample> {
   for (const { labels, seconds } of series) yield { labels, value: seconds }
 }
 
-function* toTokens(counters: CallCounters): Iterable<Sample> {
-  for (const { labels, used } of counters.tokens.values()) {
+function* toCosts(series: Iterable<Count>): Iterable<Sample> {
+  for (const { labels, count } of series) yield { labels, value: toUsd(count) }
+}
+
+function* toTokens(series: Iterable<TokenCounts>): Iterable<Sample> {
+  for (const { labels, used } of series) {
     yield { labels: [...labels, 'input'], value: used.input }
     yield { labels: [...labels, 'output'], value: used.output }
     yield { labels: [...labels, 'cached_input'], value: used.cached }

@@ -12,6 +12,7 @@ import {
   readMetrics,
   renderMetrics,
 } from './metrics.ts'
+import type { TagLabels } from './tag-labels.ts'
 
 export interface Telemetry {
   /** Undefined without an observer. */
@@ -29,6 +30,8 @@ export interface TelemetryOptions {
   readonly version: string
   readonly providerNames: ProviderNames
   readonly sources: MetricSources
+  /** Undefined: no tag becomes a label. */
+  readonly tagLabels?: TagLabels | undefined
   /** Undefined when this process is not a worker. */
   readonly worker?: TelemetryOfWorker | undefined
 }
@@ -41,7 +44,7 @@ export interface TelemetryOfWorker {
 
 export async function startTelemetry(
   settings: TelemetrySettings,
-  { log, version, providerNames, sources, worker }: TelemetryOptions,
+  { log, version, providerNames, sources, tagLabels, worker }: TelemetryOptions,
 ): Promise<Telemetry> {
   const observers: CallObserver[] = []
   const metrics = settings.metrics === undefined ? undefined : startMetrics(settings.metrics.token)
@@ -68,7 +71,7 @@ export async function startTelemetry(
   }
 
   function startMetrics(token: Parameters<typeof createMetricsEndpoint>[0]) {
-    const counters = new CallCounters()
+    const counters = new CallCounters(tagLabels)
     const lag = new EventLoopLag()
     const readers = readMetrics({ counters, lag, sources, version })
     const render = async () => renderMetrics(readers)

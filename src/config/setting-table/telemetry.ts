@@ -47,6 +47,14 @@ export const telemetrySettings = {
         'bearer token for reading the metrics; without a separate port they are at /metrics',
     },
   ),
+  GATEHOUSE_METRICS_TAGS: defineSetting(
+    { type: 'list', of: 'names of tags' },
+    {
+      without: 'none',
+      sentence: 'tags whose values become labels of metrics, such as team,repo',
+      note: '[Metrics by tag](operations/watch.md#metrics-by-tag)',
+    },
+  ),
   GATEHOUSE_ACCESS_LOG: defineSetting(choice(['off', 'on']), {
     default: 'off',
     sentence: 'on: one line on standard output for each finished call',

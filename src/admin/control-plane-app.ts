@@ -23,6 +23,7 @@ import type { Caller, NameHashes } from '../gateway/ports.ts'
 import type { TargetTest } from '../gateway/probe/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
 import type { BudgetRegistry } from '../limits/budget-registry.ts'
+import type { PastPrices } from '../limits/steer-past-call.ts'
 import type { QuotaState } from '../limits/usage-limits.ts'
 import type { AttributionRegistry } from '../snapshots/attribution-registry.ts'
 import type { GateRegistry } from '../snapshots/gate-registry.ts'
@@ -223,7 +224,7 @@ export interface ModelDetails {
   readonly facts: ModelFacts | undefined
 }
 
-export interface Prices {
+export interface Prices extends PastPrices {
   /** The price table's name and version. */
   source(): string
   /**
@@ -233,11 +234,6 @@ export interface Prices {
    */
   recompute(call: CallRecord, wrong: readonly string[]): Cost | undefined
   partsOf(call: CallRecord): readonly CostPart[] | undefined
-  /**
-   * The cost of a call by a limit in money that estimates unknown prices, in billionths of a US
-   * dollar. Null: the call reported no usage.
-   */
-  estimateOf(call: CallRecord): number | null
   /** Stores the entries of recomputed costs, before these costs are stored. */
   keepEntries(): Promise<void>
 }

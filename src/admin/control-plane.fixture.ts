@@ -63,7 +63,12 @@ const testPrices: Prices = {
       source: 'test@1',
     }
   },
-  estimateOf: ({ usage }) => usage && (usage.inputTokens + usage.outputTokens) * 10_000,
+  estimateAt: ({ usage }) => usage && (usage.inputTokens + usage.outputTokens) * 10_000,
+  knownAt: ({ usage }, target) => {
+    const nanoUsd = { 'openai/gpt-5': 1_000, 'openai/gpt-5-mini': 100, 'openai/free': 0 }[target]
+    if (usage === null || nanoUsd === undefined) return undefined
+    return (usage.inputTokens + usage.outputTokens) * nanoUsd
+  },
   keepEntries: async () => {},
   partsOf: ({ usage, cost }) =>
     usage === null || cost?.source !== 'test@1'

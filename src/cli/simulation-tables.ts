@@ -7,7 +7,7 @@ type Period = Simulation['periods'][number]
 type Head = Simulation['heads'][number]
 
 export function printSimulation(simulation: Simulation): void {
-  const { from, to, periods, heads, headsCounted, headsStopped, limitations } = simulation
+  const { from, to, periods, heads, headsCounted, headsStopped, limitations, moved } = simulation
   printLine(`Calls from ${formatTime(from)} to ${formatTime(to)}:`)
   printLine(
     formatTable(
@@ -19,10 +19,12 @@ export function printSimulation(simulation: Simulation): void {
       },
       [
         ['admitted', simulation.admitted],
+        ...(moved.calls === 0 ? [] : [['moved', moved] as const]),
         ['refused', simulation.refused],
       ] as const,
     ),
   )
+  if (moved.calls > 0) printLine(`Moved calls would have cost ${toUsdCell(moved.savedUsd)} less.`)
   if (periods.length > 0) {
     printLine('')
     printLine(
@@ -30,6 +32,9 @@ export function printSimulation(simulation: Simulation): void {
         {
           PERIOD: (each) => formatTime(each.from),
           ADMITTED: (each) => `${each.admitted.calls} (${toUsdCell(each.admitted.usd)})`,
+          ...(moved.calls > 0 && {
+            MOVED: (each: Period) => `${each.moved.calls} (${toUsdCell(each.moved.usd)})`,
+          }),
           REFUSED: (each) => `${each.refused.calls} (${toUsdCell(each.refused.usd)})`,
           'FIRST REFUSAL': (each) => formatTime(each.firstRefusedAt),
         },

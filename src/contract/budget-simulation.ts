@@ -36,8 +36,18 @@ const sum = z
 
 const sums = {
   admitted: sum.meta({ description: 'Calls that the budget would have admitted unchanged.' }),
+  moved: sum
+    .extend({
+      savedUsd: z.number().meta({ description: 'The real cost, less `usd`.' }),
+    })
+    .meta({
+      description:
+        'Calls that a budget with `atLimit` would have moved to another target of their gate, at ' +
+        'that target’s known price.',
+    }),
   refused: sum.meta({ description: 'Calls that it would have refused, at their real cost.' }),
   firstRefusedAt: time.nullable().meta({ description: 'Null: nothing would have been refused.' }),
+  firstMovedAt: time.nullable().meta({ description: 'Null: nothing would have been moved.' }),
 }
 
 const period = z

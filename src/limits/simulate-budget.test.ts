@@ -7,6 +7,7 @@ import type { GateId, KeyId } from '../core/ids.ts'
 import { PERIODS } from '../core/period.ts'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { BudgetSimulation } from './simulate-budget.ts'
+import type { SteeredGate } from './steer-past-call.ts'
 import { budgetOf, isTicket, spent, start } from './usage-limits.fixture.ts'
 
 const BEGIN_MS = Date.parse('2026-10-30T20:00:00Z')
@@ -32,6 +33,8 @@ const anyBudget: fc.Arbitrary<Budget> = fc
     limit: anyLimit,
     period: fc.constantFrom(...PERIODS),
     unpriced: fc.constantFrom('estimate' as const, 'allow' as const),
+    atLimit: fc.constantFrom('refuse' as const, 'cheaper' as const, 'free-only' as const),
+    refuseAt: fc.constantFrom(1, 1.2, 3),
     createdAt: fc.constant(BEGIN_MS),
   })
   .map((changes) => budgetOf(changes))
@@ -43,6 +46,7 @@ const anyHistory = fc.array(
     gateId: fc.constantFrom('gate_1', 'gate_2').map((id) => id as GateId),
     user: fc.constantFrom('user_1', 'user_2', undefined),
     tags: fc.constantFrom('a', 'b a', 'b', undefined),
+    target: fc.constantFrom('a/dear', 'a/cheap', 'a/free', 'a/unknown'),
     tokens: fc.option(fc.nat({ max: 900 })),
     nanoUsd: fc.option(fc.nat({ max: 4_000 })),
   }),
@@ -66,6 +70,33 @@ function toCalls(history: History): readonly CallRecord[] {
 
 const estimateAt = ({ usage }: CallRecord) => usage && usage.inputTokens * NANO_USD_PER_TOKEN
 
+const NANO_USD: Readonly<Record<string, number>> = { 'a/dear': 9, 'a/cheap': 2, 'a/free': 0 }
+const prices = {
+  estimateAt,
+  knownAt: ({ usage }: CallRecord, target: string) => {
+    const nanoUsd = NANO_USD[target]
+    return usage === null || nanoUsd === undefined ? undefined : usage.inputTokens * nanoUsd
+  },
+}
+const GATES: Readonly<Record<string, SteeredGate>> = {
+  gate_1: { strategy: 'fallback', targets: [{ model: 'a/dear' }, { model: 'a/cheap' }] },
+  gate_2: { strategy: 'fastest', targets: [{ model: 'a/cheap' }, { model: 'a/free' }] },
+}
+const gateOf = ({ gateId }: CallRecord) => GATES[gateId]
+
+/** The target of a steered call; undefined: none is left. */
+function steer({ atLimit }: Budget, { gateId, target, usage }: CallRecord): string | undefined {
+  const [first, second] = GATES[gateId]?.targets ?? []
+  const models = [target ?? '', first?.model ?? '', second?.model ?? '']
+  const tokens = usage?.inputTokens ?? 0
+  const most = (gateId === 'gate_1' ? 9 : 2) * tokens
+  return models.find((model) => {
+    const nanoUsd = NANO_USD[model]
+    if (nanoUsd === undefined || usage === null) return false
+    return nanoUsd * tokens === 0 || (atLimit === 'cheaper' && nanoUsd * tokens < most)
+  })
+}
+
 /** Ids of the calls that the real limits refuse, called one after another. */
 function replay(
   budgets: readonly Budget[],
@@ -82,7 +113,16 @@ function replay(
     const known = call.cost?.nanoUsd ?? null
     const isEstimated = budget.limit.type === 'spend' && budget.unpriced === 'estimate'
     const nanoUsd = known ?? (isEstimated ? estimateAt(call) : null)
-    result.settle(spent({ tokens: call.usage?.inputTokens ?? null, nanoUsd }))
+    const tokens = call.usage?.inputTokens ?? null
+    const isFree = (tokens ?? 0) === 0 && (nanoUsd ?? 0) === 0
+    const isSteered = result.budgets?.some(({ isUsedUp }) => isUsedUp) === true && !isFree
+    const target = isSteered ? steer(budget, call) : call.target
+    if (target === undefined) {
+      result.settle(spent({ tokens: 0, nanoUsd: 0 }))
+      return call.id
+    }
+    const moved = target === call.target ? nanoUsd : (tokens ?? 0) * (NANO_USD[target ?? ''] ?? 0)
+    result.settle(spent({ tokens, nanoUsd: moved }))
     return []
   })
 }
@@ -116,7 +156,8 @@ test('a simulation refuses the calls that the limits would have refused', () => 
           budget,
           others,
           callerOf,
-          prices: { estimateAt },
+          gateOf,
+          prices,
         })
         const refused: string[] = []
         for (const call of calls) {
@@ -135,7 +176,7 @@ test('a simulation refuses the calls that the limits would have refused', () => 
 
 test('calls that were refused at the time are left out', () => {
   const budget = budgetOf({ limit: { type: 'tokens', tokens: 10 }, createdAt: BEGIN_MS })
-  const simulation = new BudgetSimulation({ budget, callerOf, prices: { estimateAt } })
+  const simulation = new BudgetSimulation({ budget, callerOf, gateOf, prices })
   const call = createCallRecord({ startedAt: BEGIN_MS, gateId: 'gate' as GateId })
   simulation.add({ ...call, usage: null, refusals: 40 })
   expect(simulation.total.admitted.calls + simulation.total.refused.calls).toBe(0)

@@ -6,15 +6,18 @@ import { type Budget, type BudgetScope, toLedgerScope } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import { BudgetsByScope } from './budgets-by-scope.ts'
 import { type CountedCaller, HeadCounter } from './head-counter.ts'
-import { type BudgetCounter, shortageWithin, type UsageWindow } from './usage-counter.ts'
-
-export interface PastPrices {
-  /**
-   * The cost of the call's tokens at the operator's price for models without a known price, in
-   * billionths of a US dollar.
-   */
-  estimateAt(call: CallRecord): number | null
-}
+import {
+  type Outcome,
+  type PastPrices,
+  type SteeredGate,
+  steerPastCall,
+} from './steer-past-call.ts'
+import {
+  type BudgetCounter,
+  shortageWithin,
+  type UsageWindow,
+  type UsedAmounts,
+} from './usage-counter.ts'
 
 export interface SimulatedSum {
   calls: number
@@ -25,9 +28,12 @@ export interface SimulatedSum {
 
 export interface SimulatedSums {
   readonly admitted: SimulatedSum
+  /** Calls at another target, at that target's price. */
+  readonly moved: SimulatedSum & { savedNanoUsd: number }
   readonly refused: SimulatedSum
   /** Milliseconds since the Unix epoch. */
   firstRefusedAt: number | undefined
+  firstMovedAt: number | undefined
 }
 
 export interface SimulatedPeriod extends SimulatedSums {
@@ -47,6 +53,8 @@ export interface SimulatedHead extends SimulatedSums {
 export interface SpecialCalls {
   /** Refused at the time, so their size is unknown. */
   refusedThen: number
+  /** Refused, because their gate is deleted and so its other targets are unknown. */
+  withoutGate: number
   /** Not counted by a budget of each user. */
   withoutUser: number
   /** Without a known price, by a budget in money. */
@@ -59,6 +67,8 @@ export interface SimulationOptions {
   /** The account's budgets. A budget of a user or key replaces the default of `each-…`. */
   readonly others?: readonly Budget[]
   readonly callerOf: (call: CallRecord) => CountedCaller
+  /** The gate as it is today. Undefined: it is deleted. */
+  readonly gateOf: (call: CallRecord) => SteeredGate | undefined
   readonly prices: PastPrices
 }
 
@@ -66,17 +76,19 @@ export class BudgetSimulation {
   readonly total: SimulatedSums = createSums()
   readonly periods = new Map<number, SimulatedPeriod>()
   readonly heads = new Map<string, SimulatedHead>()
-  readonly special: SpecialCalls = { refusedThen: 0, withoutUser: 0, unpriced: 0 }
+  readonly special: SpecialCalls = { refusedThen: 0, withoutGate: 0, withoutUser: 0, unpriced: 0 }
   readonly #budget: Budget
   readonly #prices: PastPrices
   readonly #counters: BudgetsByScope
 
   readonly #callerOf: SimulationOptions['callerOf']
+  readonly #gateOf: SimulationOptions['gateOf']
 
-  constructor({ budget, others = [], callerOf, prices }: SimulationOptions) {
+  constructor({ budget, others = [], callerOf, gateOf, prices }: SimulationOptions) {
     this.#budget = { ...budget, alertAt: [] }
     this.#prices = prices
     this.#callerOf = callerOf
+    this.#gateOf = gateOf
     this.#counters = new BudgetsByScope({
       onAlert: () => {},
       // A raise has an end in the future, so it does not apply to past calls.
@@ -105,14 +117,26 @@ export class BudgetSimulation {
     }
     const window = counter.windowAt(call.startedAt)
     const used = this.#usedBy(call)
-    const isRefused =
-      shortageWithin(counter.ceilings, window) !== undefined ||
-      (!used.isPriced && this.#budget.limit.type === 'spend' && this.#budget.unpriced === 'refuse')
-    for (const sums of [this.total, this.#periodOf(window), this.#headOf(counter)]) {
-      add(isRefused ? sums.refused : sums.admitted, used)
-      if (isRefused) sums.firstRefusedAt ??= call.startedAt
+    const outcome = this.#decide(counter, window, { call, used })
+    for (const sums of [this.total, this.#periodOf(window), this.#headOf(counter)])
+      addTo(sums, outcome, { used, startedAt: call.startedAt })
+    if (outcome === 'admitted') window.add(used)
+    else if (outcome !== 'refused') window.add({ ...used, nanoUsd: outcome.nanoUsd })
+  }
+
+  #decide(counter: BudgetCounter, window: UsageWindow, { call, used }: UsedCall): Outcome {
+    const { limit, unpriced } = this.#budget
+    if (shortageWithin(counter.walls, window) !== undefined) return 'refused'
+    if (!used.isPriced && limit.type === 'spend' && unpriced === 'refuse') return 'refused'
+    const isUsedUp = shortageWithin(counter.ceilings, window) !== undefined
+    // Calls that use nothing are not steered.
+    if (!isUsedUp || (used.tokens === 0 && used.nanoUsd === 0)) return 'admitted'
+    const gate = this.#gateOf(call)
+    if (gate === undefined) {
+      this.special.withoutGate += 1
+      return 'refused'
     }
-    if (!isRefused) window.add(used)
+    return steerPastCall(gate, call, { budget: this.#budget, prices: this.#prices })
   }
 
   #usedBy(call: CallRecord) {
@@ -122,7 +146,7 @@ export class BudgetSimulation {
     let nanoUsd = cost?.nanoUsd ?? null
     if (nanoUsd === null && tokens > 0 && isSpend) {
       this.special.unpriced += 1
-      if (this.#budget.unpriced === 'estimate') nanoUsd = this.#prices.estimateAt(call)
+      if (this.#budget.unpriced === 'estimate') nanoUsd = this.#prices.estimateAt(call, call.target)
     }
     return { tokens, nanoUsd: nanoUsd ?? 0, isPriced: nanoUsd !== null || tokens === 0 }
   }
@@ -156,9 +180,33 @@ function identify(counter: BudgetCounter): Pick<SimulatedHead, 'type' | 'id'> {
   return { type: scope.type, id: id ?? accountId }
 }
 
+interface UsedCall {
+  readonly call: CallRecord
+  readonly used: UsedAmounts
+}
+
 function createSums(): SimulatedSums {
   const none = () => ({ calls: 0, tokens: 0, nanoUsd: 0 })
-  return { admitted: none(), refused: none(), firstRefusedAt: undefined }
+  return {
+    ...{ admitted: none(), moved: { ...none(), savedNanoUsd: 0 }, refused: none() },
+    ...{ firstRefusedAt: undefined, firstMovedAt: undefined },
+  }
+}
+
+function addTo(
+  sums: SimulatedSums,
+  outcome: Outcome,
+  { used, startedAt }: { readonly used: UsedAmounts; readonly startedAt: number },
+): void {
+  if (outcome === 'admitted') add(sums.admitted, used)
+  else if (outcome === 'refused') {
+    add(sums.refused, used)
+    sums.firstRefusedAt ??= startedAt
+  } else {
+    add(sums.moved, { ...used, nanoUsd: outcome.nanoUsd })
+    sums.moved.savedNanoUsd += used.nanoUsd - outcome.nanoUsd
+    sums.firstMovedAt ??= startedAt
+  }
 }
 
 function add(sum: SimulatedSum, { tokens, nanoUsd }: Omit<SimulatedSum, 'calls'>): void {

@@ -134,8 +134,15 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       source: () => prices.source,
       recompute: (call, wrong) => prices.recompute(call, call.cost, wrong),
       partsOf: (call) => prices.partsOf(call, call.cost),
-      estimateOf: (call) =>
-        prices.costOf({ ...call, estimateAs: kindOf({ id: call.dialect as DialectId }) }).nanoUsd,
+      estimateAt: ({ accountId, dialect, usage, startedAt }, target) =>
+        prices.costOf({
+          ...{ accountId, target, usage, startedAt },
+          estimateAs: kindOf({ id: dialect as DialectId }),
+        }).nanoUsd,
+      knownAt: ({ accountId, usage, startedAt }, target) =>
+        prices.isPriced(accountId, target, { at: startedAt })
+          ? (prices.costOf({ accountId, target, usage, startedAt }).nanoUsd ?? undefined)
+          : undefined,
       keepEntries: () => parts.ledger.keepEntries(),
     },
     providers: settings.providers.map((provider) =>

@@ -214,6 +214,33 @@ test('a budget of the account, a tag or a user counts their calls', async () => 
   })
 })
 
+test('a budget that steers moves calls to targets with a lower known price', async () => {
+  const targets = [{ model: 'openai/gpt-5' }, { model: 'openai/gpt-5-mini' }]
+  await sendForJson({ method: 'POST', url: '/v1/gates', body: { id: 'pair', targets } })
+  const ofPair = { gateId: 'pair' as GateId }
+  await current().store.calls.insertMany([
+    callAt('2025-12-01T00:00:00Z', ofPair),
+    callAt('2025-12-02T00:00:00Z', ofPair),
+    callAt('2025-12-03T00:00:00Z', ofPair),
+    callAt('2025-12-04T00:00:00Z', { gateId: 'deleted' as GateId }),
+  ])
+  const steering = { scope: 'account', limitUsd: 0.000003, period: 'month' }
+  const cheaper = await simulate({ ...steering, atLimit: 'cheaper', refuseAt: 2 })
+  expect(cheaper).toMatchObject({
+    admitted: { calls: 1, usd: 0.000003 },
+    moved: { calls: 2, usd: 0.0000006, savedUsd: 0.0000054 },
+    firstMovedAt: '2025-12-02T00:00:00.000Z',
+    refused: { calls: 1 },
+  })
+  expect(cheaper.limitations).toContain(
+    '1 refused call was made through gates that are deleted, so the other targets are unknown.',
+  )
+  const wall = { ...steering, atLimit: 'cheaper', refuseAt: 1.1 }
+  expect(await simulate(wall)).toMatchObject({ moved: { calls: 1 }, refused: { calls: 2 } })
+  const free = { ...steering, atLimit: 'free-only' }
+  expect(await simulate(free)).toMatchObject({ moved: { calls: 0 }, refused: { calls: 3 } })
+})
+
 test('calls without a price count as the budget says', async () => {
   const unpriced = { cost: { nanoUsd: null, status: 'unknown', source: null } } as const
   await current().store.calls.insertMany([

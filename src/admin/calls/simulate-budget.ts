@@ -6,7 +6,7 @@ import {
   MAX_STOPPED_HEADS,
   simulateBudgetBody,
 } from '../../contract/budget-simulation.ts'
-import { type Budget, type BudgetScope, toLedgerScope } from '../../core/budget.ts'
+import { type Budget, type BudgetScope, steers, toLedgerScope } from '../../core/budget.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
@@ -124,7 +124,7 @@ function assertSeesUser(people: PeopleView, scope: BudgetScope): void {
 }
 
 async function simulate(
-  { calls, prices, keys, budgets }: ControlPlaneDependencies,
+  { calls, prices, keys, gates, budgets }: ControlPlaneDependencies,
   budget: Budget,
   range: SimulatedRange,
 ): Promise<BudgetSimulation> {
@@ -133,7 +133,8 @@ async function simulate(
     budget,
     others: budgets.list(accountId),
     callerOf: findCallers(keys, accountId),
-    prices: { estimateAt: (call) => prices.estimateOf(call) },
+    gateOf: ({ gateId }) => gates.find(accountId, gateId),
+    prices,
   })
   let read = 0
   for await (const some of calls.readRange(accountId, {
@@ -216,11 +217,14 @@ async function findNames(names: CallerNames, heads: readonly SimulatedHead[]) {
   }
 }
 
-function toSums({ admitted, refused, firstRefusedAt }: SimulatedSums) {
+function toSums({ admitted, moved, refused, ...first }: SimulatedSums) {
+  const { firstRefusedAt, firstMovedAt } = first
   return {
     admitted: toSum(admitted),
+    moved: { ...toSum(moved), savedUsd: toUsd(moved.savedNanoUsd) },
     refused: toSum(refused),
     firstRefusedAt: firstRefusedAt === undefined ? null : toTime(firstRefusedAt),
+    firstMovedAt: firstMovedAt === undefined ? null : toTime(firstMovedAt),
   }
 }
 
@@ -229,7 +233,7 @@ function toSum({ calls, tokens, nanoUsd }: SimulatedSum) {
 }
 
 function listLimitations({ budget, past, simulation, people }: Simulated): string[] {
-  const { refusedThen, withoutUser, unpriced } = simulation.special
+  const { refusedThen, withoutGate, withoutUser, unpriced } = simulation.special
   const { type } = budget.scope
   return [
     ...(past.isCut
@@ -244,6 +248,13 @@ function listLimitations({ budget, past, simulation, people }: Simulated): strin
       : [
           `${count(refusedThen, 'call was', 'calls were')} refused at the time. The simulation leaves ` +
             'such calls out, because their usage is unknown.',
+        ]),
+    ...(steers(budget) ? STEERING : []),
+    ...(withoutGate === 0
+      ? []
+      : [
+          `${count(withoutGate, 'refused call was', 'refused calls were')} made through gates that are ` +
+            'deleted, so the other targets are unknown.',
         ]),
     ...(withoutUser === 0
       ? []
@@ -266,6 +277,12 @@ function listLimitations({ budget, past, simulation, people }: Simulated): strin
         ]),
   ]
 }
+
+const STEERING = [
+  'Another model would have used a different number of tokens. A moved call keeps its tokens.',
+  'The simulation moves calls to the targets that gates have today. It ignores a caller’s choice, ' +
+    'targets that rest, and turns that keep their target.',
+]
 
 const UNPRICED: Readonly<Record<Budget['unpriced'], string>> = {
   estimate: 'Such calls count at an estimated price.',

@@ -346,6 +346,20 @@ test('a budget is made by keyboard alone, and says at its fields what is missing
   await page.getByRole('region', { name: 'Budgets' }).getByText('of 1M tokens a week').waitFor()
 })
 
+test('a budget is simulated with the calls in the log, by keyboard alone', async () => {
+  const budget = { name: 'Simulated', gateId: 'demo', limitTokens: 1_000, period: 'day' }
+  await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)
+  // A list is asked for anew when its page opens.
+  await follow(page, '/settings/webhooks')
+  await follow(page, '/settings/budgets')
+  await button('Simulate Simulated').press('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('0 calls ($0) would have been admitted').waitFor()
+  await dialog.getByRole('list', { name: 'Limitations' }).getByText('After a refusal').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+})
+
 test('a webhook and a key that ends are made by keyboard alone', async () => {
   await follow(page, '/settings/webhooks')
   await button('Create a webhook').first().press('Enter')

@@ -13,6 +13,7 @@ import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { timeColumn } from '../../ui/table.tsx'
 import { BudgetDialog } from './budget-dialog.tsx'
 import { BudgetHeadsDialog } from './budget-heads-dialog.tsx'
+import { SimulationDialog } from './simulation-dialog.tsx'
 
 export function BudgetsPage() {
   return (
@@ -30,6 +31,7 @@ export function BudgetsPage() {
           budgets={rows}
           onEdit={(budget) => open(BudgetDialog, budget)}
           onShowHeads={(budget) => open(BudgetHeadsDialog, budget)}
+          onSimulate={(budget) => open(SimulationDialog, budget)}
           onDelete={(budget) => open(DeleteBudgetDialog, budget)}
         />
       )}
@@ -51,11 +53,13 @@ function BudgetTable({
   budgets,
   onEdit,
   onShowHeads,
+  onSimulate,
   onDelete,
 }: {
   readonly budgets: readonly Budget[]
   readonly onEdit: (budget: Budget) => void
   readonly onShowHeads: (budget: Budget) => void
+  readonly onSimulate: (budget: Budget) => void
   readonly onDelete: (budget: Budget) => void
 }) {
   const { data: keys } = useKeysAndTokens()
@@ -127,6 +131,7 @@ function BudgetTable({
               {budget.used === null && (
                 <RowButton act="Show use" of={budget.name} onClick={() => onShowHeads(budget)} />
               )}
+              <RowButton act="Simulate" of={budget.name} onClick={() => onSimulate(budget)} />
               <RowButton act="Edit" of={budget.name} onClick={() => onEdit(budget)} />
               <RowButton
                 look="danger"

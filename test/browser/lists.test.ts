@@ -324,9 +324,7 @@ const PAGES: readonly PageWithLists[] = [
         name: 'Limits',
         fewest: 2,
         shows: (shown, scope) =>
-          shown
-            .getByRole('combobox', { name: scope === 'key' ? 'Key' : 'Gate', exact: true })
-            .waitFor(),
+          shown.getByLabel(FIELDS_OF_SCOPES.get(scope) ?? 'Limits', { exact: true }).waitFor(),
       },
       {
         kind: 'select',
@@ -657,6 +655,14 @@ test('empty lists of gates show a note', async () => {
   await page.getByText('The account has no gate yet.').waitFor()
   await page.getByRole('combobox', { name: 'Gate', exact: true }).press('ArrowDown')
 })
+
+const FIELDS_OF_SCOPES: ReadonlyMap<string, string> = new Map([
+  ['keyId', 'Key'],
+  ['gateId', 'Gate'],
+  ['member', 'Member'],
+  ['tag', 'Tag'],
+  ['endUser', 'End user'],
+])
 
 /**
  * What makes a list, wherever it is written. The parts of web/ui are tried on the pages that use

@@ -88,7 +88,7 @@ test('a whole line of an earlier version is recognised, and a damaged one is not
 
 test('a line with more columns than this version has is of a later one', () => {
   const members = JSON.parse(
-    encodeRecordLine(createCallRecord({ isUsageEstimated: false })).slice(9),
+    encodeRecordLine(createCallRecord({ steeredBy: 'bud_1; cheaper' })).slice(9),
   )
   const json = JSON.stringify([...members, 'its value'])
   const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`

@@ -242,7 +242,12 @@ describe('on the local data folder', () => {
     ['an option out of range', ['gates', 'create', 'x', '--max-retries', '9'], 2, '0 to 5'],
     ['a missing argument', ['keys', 'create'], 2, 'name'],
     ['a time that is no number', ['keys', 'rotate', 'x', '--old-ends-in', 'soon'], 2, '--old-ends'],
-    ['a budget of nothing', ['budgets', 'create', '--usd', '5', '--period', 'day'], 2, '--key or'],
+    [
+      'a budget of nothing',
+      ['budgets', 'create', '--usd', '5', '--period', 'day'],
+      2,
+      '--key, --gate',
+    ],
     [
       'a budget without a limit',
       ['budgets', 'create', '--gate', 'demo', '--period', 'day'],

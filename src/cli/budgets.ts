@@ -33,6 +33,7 @@ interface BudgetFlags {
   readonly tokens?: number
   readonly usd?: number
   readonly period?: Budget['period']
+  readonly timeZone?: string
   readonly alertAt?: readonly number[]
   readonly unpriced?: Budget['unpriced']
   readonly atLimit?: Budget['atLimit']
@@ -210,14 +211,16 @@ function withScopeOptions(command: Command): Command {
     .option('--member <id>', 'the member: id, name or e-mail address')
     .option('--end-user <name>', 'the user, as calls name the user')
     .option('--tag <text>', 'the tag, as name or name:value')
-    .addOption(
-      new Option('--period <period>', 'in UTC; total: from now on (required)').choices(PERIODS),
+    .addOption(new Option('--period <period>', 'total: from now on (required)').choices(PERIODS))
+    .option(
+      '--time-zone <name>',
+      'where the period begins at midnight, such as Europe/Berlin (default: UTC)',
     )
 }
 
 /** @throws CliError before a gateway is asked */
 function toNewBudget(flags: BudgetFlags) {
-  const { key, gate, member, endUser, tag, scope, period, tokens, usd } = flags
+  const { key, gate, member, endUser, tag, scope, period, timeZone, tokens, usd } = flags
   const given = { keyId: key, gateId: gate, member, endUser, tag, scope }
   if (scopeTypeOf(given) === undefined)
     throw new CliError(
@@ -233,6 +236,7 @@ function toNewBudget(flags: BudgetFlags) {
     ...given,
     keyId: await wholeKeyId(client, key),
     period,
+    timeZone,
   })
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AT_LIMIT_RULES, UNPRICED_RULES } from '../core/budget.ts'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
+import { isTimeZone, UTC } from '../core/time-zone.ts'
 import { checkScope, SCOPE_MEMBERS, scopeAnswer, scopeFields } from './budget-scope.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
@@ -29,8 +30,19 @@ const limitUsd = z
 
 const period = z.enum(PERIODS).meta({
   description:
-    'The period of the limit, in UTC; weeks begin on Monday. `total` begins with the creation of the budget.',
+    'The period of the limit, in `timeZone`; weeks begin on Monday. `total` begins with the creation of the budget.',
 })
+const timeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, {
+    error: 'is not the IANA name of a time zone, such as UTC or Europe/Berlin',
+  })
+  .meta({
+    description:
+      'The IANA name of the time zone in which days, weeks and months begin at midnight.',
+    example: 'Europe/Berlin',
+  })
 const alertAt = z
   .array(
     z
@@ -106,6 +118,7 @@ const budgetBody = z
     limitTokens: limitTokens.nullable(),
     limitUsd: z.number().nullable(),
     period,
+    timeZone: z.string(),
     unpriced,
     message: message.nullable(),
     raise: raise.nullable(),
@@ -156,6 +169,7 @@ export const createBudgetBody = z
     limitTokens: limitTokens.optional(),
     limitUsd: limitUsd.optional(),
     period,
+    timeZone: timeZone.default(UTC),
     unpriced: unpriced.default('estimate'),
     message: message.nullable().default(null),
     atLimit: atLimit.default('refuse'),
@@ -219,6 +233,7 @@ export const budgetResource = {
     update: {
       id: IMMUTABLE,
       period: IMMUTABLE,
+      timeZone: IMMUTABLE,
       scope: IMMUTABLE,
       ...Object.fromEntries(SCOPE_MEMBERS.map((member) => [member, IMMUTABLE])),
     },

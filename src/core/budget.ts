@@ -2,6 +2,7 @@
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import { toUsd } from './money.ts'
 import { hourOf, type Period, spanOf } from './period.ts'
+import { UTC } from './time-zone.ts'
 
 /** Tokens count input and output together. */
 export type BudgetLimit =
@@ -112,6 +113,8 @@ export interface Budget {
   readonly scope: BudgetScope
   readonly limit: BudgetLimit
   readonly period: Period
+  /** IANA name. Undefined: UTC. */
+  readonly timeZone?: string | undefined
   readonly unpriced: UnpricedRule
   /** The operator's words to callers whose calls are refused. */
   readonly message?: string | null | undefined
@@ -148,6 +151,10 @@ export function amountOf(
   return limit.type === 'tokens' ? amounts.tokens : amounts.nanoUsd
 }
 
+export function timeZoneOf({ timeZone = UTC }: Pick<Budget, 'timeZone'>): string {
+  return timeZone
+}
+
 /** @param nowMs the limit includes a raise that has not ended */
 export function ceilingOf({ limit, raise }: Pick<Budget, 'limit' | 'raise'>, nowMs: number) {
   const most = limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
@@ -176,6 +183,7 @@ export function toPublicBudget(budget: Budget) {
     limitTokens: limit.type === 'tokens' ? limit.tokens : null,
     limitUsd: limit.type === 'spend' ? toUsd(limit.nanoUsd) : null,
     period: budget.period,
+    timeZone: timeZoneOf(budget),
     unpriced: budget.unpriced,
     message: budget.message ?? null,
     raise: raise == null ? null : toPublicRaise(raise, limit),

@@ -69,9 +69,8 @@ export class PastUsage {
   }
 
   /**
-   * The usage of an account in each of the ranges. A range that begins within an hour reads the
-   * calls of that hour, which retention may have deleted: see `budgetBeginnings`.
-   * @param ranges each ends at the beginning of an hour, or never
+   * The usage of an account in each of the ranges. A range that begins or ends within an hour reads
+   * the calls of that hour, which retention may have deleted: see `budgetBeginnings`.
    */
   async ofRanges(
     accountId: AccountId,
@@ -80,15 +79,14 @@ export class PastUsage {
     const ofHours = await this.#sums.ofRanges(accountId, ranges.map(toWholeHours), this.#signal)
     const found: UsedAmounts[] = []
     for (const [index, range] of ranges.entries()) {
-      const hour = hourOf(range.fromMs)
       const parts = [
         ...ofHours.slice(index, index + 1),
         ...this.#unshipped
           .since(range.fromMs, accountId, range.untilMs)
           .filter((sum) => isWithin(range, sum)),
       ]
-      if (hour.startsAtMs !== range.fromMs && !isOfCaller(range))
-        parts.push(await this.#sums.within({ ...range, accountId, untilMs: hour.endsAtMs }))
+      for (const part of toPartsOfHours(range))
+        parts.push(await this.#sums.within({ ...part, accountId }))
       found.push(addUp(parts))
       this.#signal?.throwIfAborted()
       await nextTurn()
@@ -159,10 +157,21 @@ function isWithin(
   return tagId === undefined || tags?.split(' ').includes(tagId) === true
 }
 
+/** The end may be infinite. */
 function toWholeHours(range: ScopedRange): ScopedRange {
   if (isOfCaller(range)) return range
   const { startsAtMs, endsAtMs } = hourOf(range.fromMs)
-  return startsAtMs === range.fromMs ? range : { ...range, fromMs: endsAtMs }
+  const fromMs = startsAtMs === range.fromMs ? startsAtMs : endsAtMs
+  const untilMs = Number.isFinite(range.untilMs) ? hourOf(range.untilMs).startsAtMs : range.untilMs
+  return { ...range, fromMs, untilMs: Math.max(fromMs, untilMs) }
+}
+
+function toPartsOfHours(range: ScopedRange): readonly ScopedRange[] {
+  const whole = toWholeHours(range)
+  return [
+    { ...range, untilMs: Math.min(whole.fromMs, range.untilMs) },
+    { ...range, fromMs: whole.untilMs },
+  ].filter(({ fromMs, untilMs }) => fromMs < untilMs)
 }
 
 function addUp(parts: readonly UsedAmounts[]): UsedAmounts {

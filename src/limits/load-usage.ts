@@ -35,7 +35,7 @@ export interface LedgerSums {
   >
   /**
    * The usage of each time range, in order; all ranges of an account are queried together.
-   * @param ranges a range has at most one dimension, and ends at the beginning of an hour or never
+   * @param ranges a range has at most one dimension, and may end never
    */
   ofRanges(
     accountId: AccountId,

@@ -12,6 +12,8 @@ const PERIODS: Readonly<Record<Exclude<Period, 'total'>, number>> = { day: 7, we
 
 interface AskedRange {
   readonly period: Period
+  /** Default: UTC. */
+  readonly timeZone?: string | undefined
   readonly fromMs: number | undefined
   readonly toMs: number | undefined
   readonly nowMs: number
@@ -24,6 +26,7 @@ interface AskedRange {
 /** Begins with the oldest call that may be retained. The range is empty when all calls are deleted. */
 export function toSimulatedRange({
   period,
+  timeZone,
   fromMs,
   toMs,
   nowMs,
@@ -31,20 +34,21 @@ export function toSimulatedRange({
   retainedMs,
 }: AskedRange): SimulatedRange {
   const isAsked = fromMs !== undefined || toMs !== undefined
-  const end = Math.min(nowMs, toMs ?? (isAsked ? nowMs : lastEnd(period, nowMs)))
-  const begin = fromMs ?? (period === 'total' ? end - retainedMs : beforePeriods(period, end))
+  const end = Math.min(nowMs, toMs ?? (isAsked ? nowMs : lastEnd(period, nowMs, timeZone)))
+  const begin =
+    fromMs ?? (period === 'total' ? end - retainedMs : beforePeriods(period, end, timeZone))
   // After a short retention nothing of the last full period may be left.
   if (!isAsked && oldestMs >= end) return { fromMs: oldestMs, toMs: nowMs }
   return { fromMs: Math.max(begin, oldestMs), toMs: end }
 }
 
-function lastEnd(period: Period, nowMs: number): number {
-  return period === 'total' ? nowMs : spanOf(period, nowMs).startsAtMs
+function lastEnd(period: Period, nowMs: number, timeZone?: string): number {
+  return period === 'total' ? nowMs : spanOf(period, nowMs, timeZone).startsAtMs
 }
 
-function beforePeriods(period: Exclude<Period, 'total'>, endMs: number): number {
+function beforePeriods(period: Exclude<Period, 'total'>, endMs: number, timeZone?: string): number {
   let startsAtMs = endMs
   for (let left = PERIODS[period]; left > 0; left -= 1)
-    startsAtMs = spanOf(period, startsAtMs - 1).startsAtMs
+    startsAtMs = spanOf(period, startsAtMs - 1, timeZone).startsAtMs
   return startsAtMs
 }

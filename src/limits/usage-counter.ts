@@ -137,12 +137,14 @@ const NO_WINDOWS: readonly UsageWindow[] = []
 export class UsageCounter {
   readonly #period: Period
   readonly #originMs: number
+  readonly #timeZone: string | undefined
   #window: UsageWindow | undefined
   #others: readonly UsageWindow[] = NO_WINDOWS
 
-  constructor(period: Period, originMs = 0) {
+  constructor(period: Period, originMs = 0, timeZone?: string) {
     this.#period = period
     this.#originMs = originMs
+    this.#timeZone = timeZone
   }
 
   /**
@@ -162,7 +164,8 @@ export class UsageCounter {
   }
 
   #change(momentMs: number): UsageWindow {
-    const { startsAtMs: periodStartsAtMs, endsAtMs } = spanOf(this.#period, momentMs)
+    const span = spanOf(this.#period, momentMs, this.#timeZone)
+    const { startsAtMs: periodStartsAtMs, endsAtMs } = span
     const isOfOrigin = periodStartsAtMs < this.#originMs && this.#originMs < endsAtMs
     const startsAtMs = isOfOrigin ? this.#originMs : periodStartsAtMs
     const before = this.#window
@@ -242,7 +245,11 @@ export class BudgetCounter {
   constructor(rule: BudgetRule, { onAlert }: Pick<BudgetCounterOptions, 'onAlert'>) {
     this.rule = rule
     this.#onAlert = onAlert
-    this.#counter = new UsageCounter(rule.budget.period, rule.budget.createdAt)
+    this.#counter = new UsageCounter(
+      rule.budget.period,
+      rule.budget.createdAt,
+      rule.budget.timeZone,
+    )
   }
 
   /** Names the counter among all nodes. */

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Settings } from '../config/settings.ts'
-import type { Budget } from '../core/budget.ts'
+import { type Budget, timeZoneOf } from '../core/budget.ts'
 import { type ClockStep, type Timekeeper, watchClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { spanOf } from '../core/period.ts'
 import { type Overdue, RetentionHorizon } from '../core/retention-horizon.ts'
+import { UTC } from '../core/time-zone.ts'
 import type { Prices, Refusals } from '../gateway/ports.ts'
 import { CallPrices } from '../ledger/call-prices.ts'
 import { Journal } from '../ledger/journal.ts'
@@ -169,7 +170,10 @@ export function composeLedger({
     })
   }
   let loading = keepLoadingFrom(async () => {
-    const cutsMs = budgets.all().map(({ createdAt }) => createdAt)
+    const cutsMs = budgets.all().flatMap((budget) => {
+      const { startsAtMs, endsAtMs } = spanOf(budget.period, past.nowMs, timeZoneOf(budget))
+      return [budget.createdAt, startsAtMs, endsAtMs].filter(Number.isFinite)
+    })
     const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
     return { sums, nowMs: past.nowMs }
   }).then((isLoaded) => {
@@ -195,9 +199,11 @@ export function composeLedger({
   })
   const stopWatching = watchClock(clock, (step) => {
     reportStep(log, step)
-    // All periods begin with a day.
-    const isOtherDay = spanOf('day', step.fromMs).startsAtMs !== spanOf('day', step.toMs).startsAtMs
-    if (isOtherDay) loading = loading.then(countAgain)
+    // All periods begin with a day of their time zone.
+    const zones = new Set([UTC, ...budgets.all().map(timeZoneOf)])
+    const isOtherDay = (zone: string) =>
+      spanOf('day', step.fromMs, zone).startsAtMs !== spanOf('day', step.toMs, zone).startsAtMs
+    if ([...zones].some(isOtherDay)) loading = loading.then(countAgain)
   })
   limits.reconcileWith(async () => {
     const { signal } = closing

@@ -67,6 +67,8 @@ const anyBudget = fc.record({
   ),
   accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
   period: fc.constantFrom('total', 'month', 'week', 'day'),
+  // Zones with whole hours, because retention keeps sums of hours.
+  timeZone: fc.constantFrom(undefined, 'America/New_York', 'Pacific/Kiritimati'),
   createdAt: fc.oneof(
     fc.integer({ min: NOW - 60 * DAY_MS, max: NOW }),
     fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
@@ -129,29 +131,34 @@ const EXAMPLE_CALLS: Parameters<typeof toRecord>[0][] = [
   { ...exampleCall, tokens: 80, startedAt: PAST_HOUR + 2 * HOUR_MS },
   { ...exampleCall, tokens: 90, startedAt: PAST_HOUR + HOUR_MS / 3, accountId: OTHER },
 ]
-const EXAMPLE_BUDGETS: Pick<Budget, 'accountId' | 'scope' | 'period' | 'createdAt'>[] = [
+type GivenBudget = Parameters<Parameters<typeof anyBudget.map>[0]>[0]
+const EXAMPLE_BUDGETS: GivenBudget[] = [
   {
     accountId: DEFAULT_ACCOUNT,
     scope: { type: 'key', keyId: 'key_1' as KeyId },
     period: 'total',
+    timeZone: undefined,
     createdAt: PAST_HOUR + HOUR_MS / 4,
   },
   {
     accountId: DEFAULT_ACCOUNT,
     scope: { type: 'gate', gateId: 'b' as GateId },
     period: 'month',
+    timeZone: 'America/New_York',
     createdAt: PAST_HOUR,
   },
   {
     accountId: OTHER,
     scope: { type: 'gate', gateId: 'b' as GateId },
     period: 'total',
+    timeZone: undefined,
     createdAt: PAST_HOUR,
   },
   {
     accountId: DEFAULT_ACCOUNT,
     scope: { type: 'key', keyId: 'key_1' as KeyId },
     period: 'week',
+    timeZone: 'Pacific/Kiritimati',
     createdAt: NOW - 40 * DAY_MS - (NOW % HOUR_MS),
   },
   ...[
@@ -160,10 +167,13 @@ const EXAMPLE_BUDGETS: Pick<Budget, 'accountId' | 'scope' | 'period' | 'createdA
     { type: 'tag', tag: 'team-a', tagId: TAG } as const,
   ].flatMap((scope) => [
     {
-      ...({ accountId: DEFAULT_ACCOUNT, scope, period: 'total' } as const),
+      ...({ accountId: DEFAULT_ACCOUNT, scope, period: 'total', timeZone: undefined } as const),
       createdAt: PAST_HOUR + HOUR_MS / 4,
     },
-    { ...({ accountId: OTHER, scope, period: 'month' } as const), createdAt: PAST_HOUR },
+    {
+      ...({ accountId: OTHER, scope, period: 'month', timeZone: undefined } as const),
+      createdAt: PAST_HOUR,
+    },
   ]),
 ]
 
@@ -233,8 +243,8 @@ describe.each(databases)('on $name', (kind) => {
           ),
         ),
       ),
-      budgets: budgets.map(({ accountId, scope, period, createdAt }) => {
-        const fromMs = Math.max(createdAt, spanOf(period, NOW).startsAtMs)
+      budgets: budgets.map(({ accountId, scope, period, timeZone, createdAt }) => {
+        const fromMs = Math.max(createdAt, spanOf(period, NOW, timeZone).startsAtMs)
         const isOf = ({ keyId, gateId, user, tags }: CallRecord) => {
           if (scope.type === 'key') return keyId === scope.keyId
           if (scope.type === 'gate') return gateId === scope.gateId
@@ -269,6 +279,9 @@ describe.each(databases)('on $name', (kind) => {
           const budgets = givenBudgets.map(
             (given, index): Budget => ({
               ...given,
+              // Users and tags have sums of days alone.
+              timeZone:
+                'userId' in given.scope || 'tagId' in given.scope ? undefined : given.timeZone,
               id: `bud_${index}`,
               name: 'any',
               limit: { type: 'tokens', tokens: 1_000_000 },
@@ -316,6 +329,56 @@ describe.each(databases)('on $name', (kind) => {
         example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30],
       }),
     )
+  })
+
+  test.each([
+    ['Asia/Kolkata', '2026-10-30T18:30:00Z', '2026-10-31T18:30:00Z'],
+    ['Asia/Kathmandu', '2026-10-30T18:15:00Z', '2026-10-31T18:15:00Z'],
+  ])('a day in %s is counted from the moment of its midnight', async (timeZone, first, end) => {
+    const [firstMs, endMs] = [Date.parse(first), Date.parse(end)]
+    const budget: Budget = {
+      ...{ accountId: DEFAULT_ACCOUNT, id: 'bud_1', name: 'any', period: 'day', timeZone },
+      scope: { type: 'key', keyId: 'key_1' as KeyId },
+      limit: { type: 'tokens', tokens: 1000 },
+      unpriced: 'allow',
+      alertAt: [],
+      createdAt: NOW - 40 * DAY_MS,
+      updatedAt: NOW,
+    }
+    await store.budgets.insert(budget)
+    const times = [firstMs - 1, firstMs, firstMs + HOUR_MS, endMs - HOUR_MS, endMs - 1, endMs]
+    await store.calls.insertMany(
+      times.map((startedAt, index) =>
+        createCallRecord({ id: `req_${index}` as CallId, startedAt }),
+      ),
+    )
+    const tokensAt = async (nowMs: number) => {
+      const usage = new UsageLimits({ plans: createPlans() })
+      const registry = await BudgetRegistry.load({ budgets: store.budgets, usage })
+      const sums = await PastUsage.open({
+        sums: store.usageSums,
+        beginnings: store.budgetBeginnings,
+        segments: [],
+        onUnreadable: () => {},
+      })
+      await loadUsage(usage, registry, { sums, nowMs })
+      return usage.budgetWindow('bud_1', nowMs)?.tokens
+    }
+    expect(await tokensAt(endMs - HOUR_MS / 60)).toBe(4 * 17)
+    expect(await tokensAt(firstMs - 1)).toBe(17)
+    expect(await tokensAt(endMs)).toBe(17)
+    const onFailure = (error: unknown) => {
+      throw error
+    }
+    const retention = new Retention({
+      ...until(endMs, 0),
+      ...{ store, ship: async () => {}, onFailure, pauseMs: 0 },
+    })
+    retention.start()
+    await retention.run()
+    await retention.stop()
+    // The calls are gone, so the whole hours of both borders count.
+    expect(await tokensAt(endMs - HOUR_MS / 60)).toBe(6 * 17)
   })
 
   test('retention keeps a budget’s usage in its first hour once, and gives it to no other budget', async () => {

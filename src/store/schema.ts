@@ -338,6 +338,8 @@ export interface BudgetTable {
   /** Null: `refuse`. */
   at_limit: Generated<string | null>
   refuse_at: Generated<number | null>
+  /** IANA name; null: UTC. */
+  time_zone: Generated<string | null>
   /**
    * The budget's usage on the day of its creation, as far as hourly usage is deleted; null before.
    * The same holds for the two columns below.

@@ -151,7 +151,7 @@ test('a deleted row hands the focus on to the next, and the last to the page', a
     await button(`Delete ${name}`).waitFor({ state: 'detached' })
   }
   await remove('Two')
-  await isFocused(button('Edit One'))
+  await isFocused(button('Simulate One'))
   await remove('One')
   await page.locator('#content:focus, #content :focus').waitFor()
 })
@@ -340,7 +340,8 @@ test('a budget is made by keyboard alone, and says at its fields what is missing
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowUp')
-  // Past the choice of what happens at the limit.
+  // Past the time zone and the choice of what happens at the limit.
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')

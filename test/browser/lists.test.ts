@@ -132,10 +132,18 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/gates/new',
-    files: ['features/gates/gate-form.tsx'],
-    prepare: async () => await page.getByText('Instructions, sampling').click(),
+    files: ['features/gates/gate-form.tsx', 'features/gates/budget-fold.tsx'],
+    prepare: async () => {
+      await page.getByText('Instructions, sampling').click()
+      await page.getByText('Targets that come first from a share of a budget on').click()
+    },
     lists: [
       { kind: 'radio', name: 'Strategy' },
+      {
+        kind: 'select',
+        name: 'Name the budget in headers',
+        fewest: 2,
+      },
       {
         kind: 'select',
         name: 'Reasoning effort optional',
@@ -312,7 +320,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/settings/budgets',
-    files: ['features/settings/budget-dialog.tsx'],
+    files: ['features/settings/budget-dialog.tsx', 'features/settings/budget-scope-fields.tsx'],
     prepare: async () =>
       await page
         .getByRole('button', { name: /budget/i })
@@ -334,6 +342,8 @@ const PAGES: readonly PageWithLists[] = [
           shown.getByLabel(unit === 'usd' ? 'Limit in US dollars' : 'Limit in tokens').waitFor(),
       },
       { kind: 'select', name: 'Period', fewest: 4 },
+      { kind: 'select', name: 'When it is used up', fewest: 3 },
+      { kind: 'select', name: 'Time zone', fewest: 2 },
     ],
   },
   {

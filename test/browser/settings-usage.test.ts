@@ -189,7 +189,7 @@ test('a budget is created, used up, shown as exhausted, sent to the webhook, rai
   await dialog.getByLabel('Limit in tokens').fill('1')
   await dialog.getByLabel('Name').fill('Demo, daily')
   await dialog.getByLabel('Period').selectOption('day')
-  await dialog.getByText('The budget starts again each day at 00:00 UTC.').waitFor()
+  await dialog.getByText('The budget starts again each day at midnight.').waitFor()
   expect(await findPageFaults(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Create' }).click()
   await page.getByRole('cell', { name: 'Demo, daily', exact: true }).waitFor()

@@ -11,7 +11,6 @@ import type { CallRecord } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
-import type { Period } from '../../core/period.ts'
 import type { CountedCaller } from '../../limits/head-counter.ts'
 import {
   BudgetSimulation,
@@ -74,7 +73,7 @@ export function bindBudgetSimulation(
     if (others >= MAX_AT_A_TIME) throw tooMany()
     running.set(accountId, others + 1)
     try {
-      const past = await toPast(dependencies, settings.period, { from, to })
+      const past = await toPast(dependencies, settings, { from, to })
       const budget: Budget = {
         ...settings,
         accountId,
@@ -100,13 +99,13 @@ interface SimulatedPast extends SimulatedRange {
 /** @throws GatewayError `invalid_request` for a range without retained calls */
 async function toPast(
   { usage, retention }: ControlPlaneDependencies,
-  period: Period,
+  { period, timeZone }: Pick<Budget, 'period' | 'timeZone'>,
   { from, to }: { readonly from: number | undefined; readonly to: number | undefined },
 ): Promise<SimulatedPast> {
   const nowMs = Date.now()
   const oldestMs = await usage.findCallsDeletedBefore()
   const retainedMs = retention.callLogDays * DAY_MS
-  const asked = { period, fromMs: from, toMs: to }
+  const asked = { period, timeZone, fromMs: from, toMs: to }
   const range = toSimulatedRange({ ...asked, nowMs, oldestMs, retainedMs })
   if (from !== undefined && from >= nowMs)
     throw refuse([{ field: 'from', message: 'must be in the past' }])

@@ -89,8 +89,8 @@ export function bindBudgetHeads(
   })
 }
 
-function spanOfHeads({ period, createdAt }: Budget, nowMs: number) {
-  const fromMs = Math.max(spanOf(period, nowMs).startsAtMs, createdAt)
+function spanOfHeads({ period, timeZone, createdAt }: Budget, nowMs: number) {
+  const fromMs = Math.max(spanOf(period, nowMs, timeZone).startsAtMs, createdAt)
   return { fromMs: startOfDay(fromMs), toMs: startOfDay(nowMs) + DAY_MS }
 }
 

@@ -14,6 +14,18 @@ async function create(body: object = {}): Promise<Record<string, unknown>> {
   })
 }
 
+test('a time zone sets when the period ends; without one it is UTC', async () => {
+  const zoned = await create({ timeZone: 'Asia/Kolkata' })
+  expect(zoned).toMatchObject({
+    timeZone: 'Asia/Kolkata',
+    resetsAt: expect.stringMatching(/T18:30:00\.000Z$/),
+  })
+  expect(await create()).toMatchObject({
+    timeZone: 'UTC',
+    resetsAt: expect.stringMatching(/T00:00:00\.000Z$/),
+  })
+})
+
 describe('an invalid field is named', () => {
   plane.check([
     [
@@ -52,6 +64,14 @@ describe('an invalid field is named', () => {
       400,
       'keyId',
     ],
+    [
+      'a zone that is not there',
+      'POST /v1/budgets',
+      { ...valid, timeZone: 'Mars/Base' },
+      400,
+      'timeZone: is not the IANA name of a time zone',
+    ],
+    ['an offset', 'POST /v1/budgets', { ...valid, timeZone: '+05:30' }, 400, 'timeZone: is not'],
     ['a limit of nothing', 'POST /v1/budgets', { ...valid, limitTokens: 0 }, 400, 'limitTokens'],
     ['half a token', 'POST /v1/budgets', { ...valid, limitTokens: 1.5 }, 400, 'limitTokens'],
     [

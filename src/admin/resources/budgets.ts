@@ -75,14 +75,14 @@ export async function toNewBudget(
   accountId: AccountId,
   body: CreateBudgetBody,
 ): Promise<NewBudget> {
-  const { limitTokens, limitUsd, period, unpriced, message, alertAt } = body
+  const { limitTokens, limitUsd, period, unpriced, message, alertAt, timeZone } = body
   const { scope, name: nameOfScope } = await toScope(dependencies, accountId, body)
   const limit = toLimit({ limitTokens, limitUsd })
   // Unreachable, because the contract requires a limit.
   if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
   const name = body.name ?? nameOfScope
   const words = { name, unpriced, message, alertAt }
-  return { ...words, ...toRule(body, {}), scope, limit, period, raise: null }
+  return { ...words, ...toRule(body, {}), scope, limit, period, timeZone, raise: null }
 }
 
 function toLimit(given: {
@@ -130,7 +130,7 @@ function toRaise(
 
 function toBudgetBody(budget: Budget, window: UsageWindow | undefined): BudgetBody {
   const { limit } = budget
-  const endsAtMs = window?.endsAtMs ?? spanOf(budget.period, Date.now()).endsAtMs
+  const endsAtMs = window?.endsAtMs ?? spanOf(budget.period, Date.now(), budget.timeZone).endsAtMs
   return {
     ...toPublicBudget(budget),
     ...(window === undefined ? { used: null, reserved: null } : toFigures(window)),

@@ -27,6 +27,7 @@ const LATER_COLUMNS = [
   ['calls', 'parent_agent_id'],
   ['calls', 'tag_ids'],
   ['calls', 'usage_estimated'],
+  ['budgets', 'time_zone'],
   ['api_keys', 'fixed_user'],
   ['api_keys', 'fixed_tags'],
   ['tags', 'members'],

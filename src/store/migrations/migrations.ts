@@ -8,6 +8,7 @@ import { baseline } from './baseline.ts'
 import { budgetRules } from './budget-rules-migration.ts'
 import { budgetScopes } from './budget-scopes-migration.ts'
 import { budgetSteering } from './budget-steering-migration.ts'
+import { budgetTimeZone } from './budget-time-zone-migration.ts'
 import { callerIndexes } from './caller-indexes-migration.ts'
 import { callers } from './callers-migration.ts'
 import { erasedUsers } from './erased-users-migration.ts'
@@ -73,6 +74,7 @@ export const migrations: Steps = {
   '0019_session_index': sessionIndex,
   '0020_budget_scopes': budgetScopes,
   '0021_budget_steering': budgetSteering,
+  '0022_budget_time_zone': budgetTimeZone,
   '0024_estimated_usage': estimatedUsage,
 }
 

@@ -26,6 +26,7 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
     account_id: budget.accountId,
     ...toScopeColumns(budget.scope),
     period: budget.period,
+    time_zone: budget.timeZone ?? null,
     created_at: budget.createdAt,
     ...toMutableColumns(budget),
   }),
@@ -134,6 +135,7 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
         ? { type: 'spend', nanoUsd: row.limit_nano_usd ?? 0 }
         : { type: 'tokens', tokens: row.limit_tokens },
     period: row.period,
+    ...(row.time_zone === null ? {} : { timeZone: row.time_zone }),
     unpriced: UNPRICED_RULES.find((rule) => rule === row.unpriced) ?? 'allow',
     ...(row.message === null ? {} : { message: row.message }),
     ...(row.raise === null ? {} : { raise: JSON.parse(row.raise) as BudgetRaise }),

@@ -7,8 +7,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { CallCredential } from '../../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import { hourOf } from '../../core/period.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { findDeletedBefore } from './old-hours.ts'
 import { type Amounts, addRow, addTo, RangeSums } from './range-sums.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
 import { sumOfCaller } from './sum-caller-days.ts'
@@ -101,8 +103,14 @@ export class UsageSums {
     else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
+  /**
+   * The usage in a part of an hour. Once the calls of the part are deleted, the whole hour counts.
+   */
   async within(range: CallRange): Promise<UsedAmounts> {
-    return await sumOfCalls(this.#database, range)
+    const { startsAtMs, endsAtMs } = hourOf(range.fromMs)
+    if ((await findDeletedBefore(this.#database, 'calls')) <= range.fromMs)
+      return await sumOfCalls(this.#database, range)
+    return await sumOfHours(this.#database, { ...range, fromMs: startsAtMs, untilMs: endsAtMs })
   }
 
   async findShipped(ids: readonly CallId[]): Promise<ReadonlySet<CallId>> {

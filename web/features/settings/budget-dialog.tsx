@@ -25,6 +25,10 @@ import {
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
+const TIME_ZONES: Readonly<Record<string, string>> = Object.fromEntries(
+  ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => [zone, zone]),
+)
+
 const UNPRICED_HINTS: Readonly<Record<Budget['unpriced'], string>> = {
   estimate:
     'Calls to models without a price count at the operator’s price for such models, or at a similar model’s price.',
@@ -67,6 +71,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
     budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
   )
   const [period, setPeriod] = useState<Budget['period']>(budget?.period ?? 'month')
+  const [timeZone, setTimeZone] = useState('UTC')
 
   const limit = unit === 'usd' ? parseUsd(amount) : parseTokens(amount)
   const raise =
@@ -108,6 +113,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
         ...(trimmed === '' ? {} : { name: trimmed }),
         ...toScopeMembers(scope),
         period,
+        ...(period === 'total' ? {} : { timeZone }),
       }
       await ask('POST /v1/budgets', { body })
     },
@@ -166,6 +172,16 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               onChange={(event) => setPeriod(event.target.value as Budget['period'])}
               field="period"
               options={PERIOD_CHOICES}
+            />
+          )}
+          {budget === undefined && period !== 'total' && (
+            <SelectField
+              label="Time zone"
+              hint="Where the period begins at midnight."
+              value={timeZone}
+              onChange={(event) => setTimeZone(event.target.value)}
+              field="timeZone"
+              options={TIME_ZONES}
             />
           )}
           {unit === 'usd' && (
@@ -290,9 +306,9 @@ const PERIOD_CHOICES: Readonly<Record<Period, string>> = {
 }
 
 const PERIODS: Readonly<Record<Period, string>> = {
-  day: 'The budget starts again each day at 00:00 UTC.',
-  week: 'The budget starts again each Monday at 00:00 UTC.',
-  month: 'The budget starts again on the first of each month at 00:00 UTC.',
+  day: 'The budget starts again each day at midnight.',
+  week: 'The budget starts again each Monday at midnight.',
+  month: 'The budget starts again on the first of each month at midnight.',
   total: 'The budget never starts again: when it is used up, raise or delete it.',
 }
 

@@ -59,6 +59,7 @@ function steerByBudgets(
   if (kept !== undefined) tellBudget(call, id, 'kept')
   else if (usedUp === undefined) tellBudget(call, id, 'preferred')
   else if (targets.length < plan.targets.length) tellBudget(call, id, ruleOf(usedUp))
+  else if (preferredBy !== undefined) tellBudget(call, preferredBy, 'preferred')
   return toPlan(call, plan, targets)
 }
 

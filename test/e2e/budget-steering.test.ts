@@ -418,6 +418,17 @@ describe('when', () => {
     })
   })
 
+  test('a preferred target is named at the limit too, where no target is taken away', async () => {
+    const { gate, key, budget, use } = await open([FREE], { atLimit: 'free-only' })
+    await control('PATCH', `/v1/gates/${gate}`, {
+      targets: [{ model: FREE, when: { budget: budget.id, from: 0.5 } }],
+    })
+    await use(1)
+    expect(await call(gate, { key })).toMatchObject({
+      ...{ status: 200, target: FREE, budget: `${budget.id}; preferred` },
+    })
+  })
+
   test('the budget must exist and be able to count calls of the gate', async () => {
     const one = await open([DEAR], {})
     const other = await open([DEAR], {})

@@ -203,7 +203,7 @@ function withScopeOptions(command: Command): Command {
     .addOption(
       new Option(
         '--scope <scope>',
-        'account: all calls; each-user, each-key: a limit for each of them',
+        'account: all calls; each-user, each-key: each has a limit of its own',
       ).choices(BUDGET_SCOPES),
     )
     .option('--key <id>', `the key: ${A_KEY}`)

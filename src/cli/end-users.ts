@@ -12,7 +12,7 @@ const NAME = 'the name that the application sends, or end: and the hash in the l
 export function bindEndUsers(program: Command, context: CliContext): void {
   const endUsers = program
     .command('end-users')
-    .description('users of your application, whom calls name: export and erase')
+    .description('export and erase the users of your application')
 
   endUsers
     .command('export')

@@ -43,6 +43,11 @@ export const END_USER = 'end:'
 export const PLAYGROUND_KEY = '(playground)'
 /** The user that the calls of erased end users count for. */
 export const ERASED_USER = '(erased)'
+const ID_OF_END_USER = /^(?:end:[0-9a-f]{16}|\(erased\))$/
+/** Whether a sent name looks like an id, and could be mistaken for another end user's. */
+export function looksLikeUserId(name: string): boolean {
+  return ID_OF_END_USER.test(name)
+}
 /** A call counts as erased if it began before the erasure or this much later: clocks differ. */
 export const ERASURE_TOLERANCE_MS = 60_000
 

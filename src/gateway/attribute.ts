@@ -6,6 +6,7 @@ import {
   type ATTRIBUTION_COLUMNS,
   type AttributionSettings,
   END_USER,
+  looksLikeUserId,
   MOST_NAME_CHARACTERS,
   MOST_TAG_VALUE_CHARACTERS,
   MOST_TAGS,
@@ -135,10 +136,10 @@ class Attributing {
       name = undefined
     }
     if (!this.#settings.endUsers) return undefined
-    name = this.#checked(name, USER_HEADER)
+    name = this.#checkedUser(name, USER_HEADER)
     if (name === undefined) {
       const { user, userMember = '' } = this.#bodyNames()
-      name = this.#checked(user, userMember)
+      name = this.#checkedUser(user, userMember)
     }
     if (name === undefined) return undefined
     const hash = this.#ports.hash(accountId, 'user', name)
@@ -242,6 +243,12 @@ class Attributing {
     const { accepted, dialect } = this.#call
     this.#body ??= accepted === undefined ? {} : readBodyNames(dialect.id, accepted.body)
     return this.#body
+  }
+
+  #checkedUser(name: string | undefined, sentAs: string): string | undefined {
+    if (name === undefined || !looksLikeUserId(name)) return this.#checked(name, sentAs)
+    this.#ignored.push(sentAs)
+    return undefined
   }
 
   #checked(name: string | undefined, sentAs: string): string | undefined {

@@ -56,6 +56,14 @@ const ROWS: readonly Row[] = [
     ignored: 'x-gatehouse-user',
   },
   {
+    name: 'a sent user with the form of an id is ignored, so that it is never taken for another',
+    attributions: endUsers,
+    headers: { 'x-gatehouse-user': 'end:38ddd3fb267b4132' },
+    body: { ...CHAT_BODY, user: '(erased)' },
+    names: {},
+    ignored: 'x-gatehouse-user, user',
+  },
+  {
     name: 'a sent user is no member, even with the id of a member',
     attributions: endUsers,
     headers: { 'x-gatehouse-user': 'user_ann' },

@@ -5,6 +5,7 @@
 import type { BudgetAction } from '../core/budget.ts'
 import { formOfDialect } from '../core/dialects.ts'
 import type { Gate } from '../core/gate.ts'
+import { listAskedFirst, mayBeSteeredTo } from '../core/steering.ts'
 import { endsWithToolResult } from '../wire/ends-with-tool-result.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import { isModelIgnored } from './find-gate.ts'
@@ -83,10 +84,7 @@ function keepAllowed(
   { gate, targets }: Plan,
 ): readonly Target[] {
   const below = ruleOf(budget) === 'free-only' ? 0 : mostOfFirst(gate, call, targets)
-  return targets.filter((target) => {
-    const nanoUsd = knownNanoUsd(call, target)
-    return nanoUsd !== undefined && (nanoUsd === 0 || nanoUsd < below)
-  })
+  return targets.filter((target) => mayBeSteeredTo(knownNanoUsd(call, target), below))
 }
 
 /**
@@ -97,11 +95,7 @@ function keepAllowed(
 function mostOfFirst(gate: Gate, call: AdmittedCall, planned: readonly Target[]): number {
   const named = (name: string) => planned.find((target) => target.name === name)
   const usable = gate.targets.filter(({ model }) => named(model) !== undefined)
-  const first =
-    gate.strategy === 'fallback'
-      ? usable.slice(0, 1)
-      : usable.filter(({ weight }) => gate.strategy === 'fastest' || weight !== 0)
-  const costs = first.map(({ model }) => {
+  const costs = listAskedFirst(gate.strategy, usable).map(({ model }) => {
     const target = named(model)
     return target === undefined ? 0 : (countedNanoUsd(call, target) ?? 0)
   })

@@ -5,6 +5,7 @@
 import type { Budget } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Gate } from '../core/gate.ts'
+import { listAskedFirst, mayBeSteeredTo } from '../core/steering.ts'
 
 /** Amounts are billionths of a US dollar, for the tokens of a call at a target. */
 export interface PastPrices {
@@ -34,12 +35,11 @@ export function steerPastCall(
   { budget, prices }: SteeringBudget,
 ): Outcome {
   const below = budget.atLimit === 'free-only' ? 0 : mostOfFirst(gate, call, prices)
-  const isAllowed = (nanoUsd: number | undefined) =>
-    nanoUsd !== undefined && (nanoUsd === 0 || nanoUsd < below)
-  if (call.target !== null && isAllowed(prices.knownAt(call, call.target))) return 'admitted'
+  if (call.target !== null && mayBeSteeredTo(prices.knownAt(call, call.target), below))
+    return 'admitted'
   for (const { model } of gate.targets) {
     const nanoUsd = prices.knownAt(call, model)
-    if (nanoUsd !== undefined && isAllowed(nanoUsd)) return { nanoUsd }
+    if (nanoUsd !== undefined && mayBeSteeredTo(nanoUsd, below)) return { nanoUsd }
   }
   return 'refused'
 }
@@ -50,11 +50,7 @@ function mostOfFirst(
   call: CallRecord,
   prices: PastPrices,
 ): number {
-  const first =
-    strategy === 'fallback'
-      ? targets.slice(0, 1)
-      : targets.filter(({ weight }) => strategy === 'fastest' || weight !== 0)
-  const costs = first.map(
+  const costs = listAskedFirst(strategy, targets).map(
     ({ model }) => prices.knownAt(call, model) ?? prices.estimateAt(call, model) ?? 0,
   )
   return Math.max(0, ...costs)

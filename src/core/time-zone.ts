@@ -2,6 +2,11 @@
 
 export const UTC = 'UTC'
 export const DAY_MS = 86_400_000
+/** In UTC. */
+export function startOfDay(timeMs: number): number {
+  return timeMs - (timeMs % DAY_MS)
+}
+
 /** Larger than any zone's difference from UTC. */
 const MOST_OFFSET_MS = 16 * 3_600_000
 

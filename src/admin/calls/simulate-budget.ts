@@ -1,4 +1,5 @@
 /** `/v1/budgets/simulate`: replays the calls in the log against a budget that does not exist. */
+
 import { createRoute } from '@hono/zod-openapi'
 import {
   type BudgetSimulationBody,
@@ -11,6 +12,7 @@ import type { CallRecord } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, KeyId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
+import { DAY_MS } from '../../core/time-zone.ts'
 import type { CountedCaller } from '../../limits/head-counter.ts'
 import {
   BudgetSimulation,
@@ -53,7 +55,6 @@ const simulateRoute = createRoute({
 const MAX_CALLS = 2_000_000
 const MAX_AT_A_TIME = 2
 const RETRY_AFTER_S = 5
-const DAY_MS = 86_400_000
 /** Calls of the playground have the member's id as their key. */
 const MEMBER_ID = /^user_/
 

@@ -6,6 +6,7 @@ import { amountOf, type Budget, ceilingOf, toLedgerScope } from '../../core/budg
 import type { KeyId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import { spanOf } from '../../core/period.ts'
+import { DAY_MS, startOfDay } from '../../core/time-zone.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import type { UsageQuery } from '../../store/usage/usage-query.ts'
 import { UsageDeletedError } from '../../store/usage/usage-sources.ts'
@@ -36,8 +37,6 @@ const headsRoute = createRoute({
     ...errorAnswers(400, 403, 404),
   },
 })
-
-const DAY_MS = 86_400_000
 
 export function bindBudgetHeads(
   app: ControlPlaneApp,
@@ -92,10 +91,6 @@ export function bindBudgetHeads(
 function spanOfHeads({ period, timeZone, createdAt }: Budget, nowMs: number) {
   const fromMs = Math.max(spanOf(period, nowMs, timeZone).startsAtMs, createdAt)
   return { fromMs: startOfDay(fromMs), toMs: startOfDay(nowMs) + DAY_MS }
-}
-
-function startOfDay(timeMs: number): number {
-  return timeMs - (timeMs % DAY_MS)
 }
 
 /** Sums by user that are deleted count no more. */

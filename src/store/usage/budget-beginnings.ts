@@ -6,6 +6,7 @@ import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } fro
 import { endOfBeginning, type LedgerScope } from '../../core/budget.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
+import { startOfDay } from '../../core/time-zone.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { addTo, RangeSums } from './range-sums.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
@@ -124,10 +125,6 @@ export async function addToBeginnings(
       .where('id', '=', row.id)
       .execute()
   }
-}
-
-function startOfDay(timeMs: number): number {
-  return timeMs - (timeMs % DAY_MS)
 }
 
 function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedAmounts): boolean {

@@ -1,5 +1,6 @@
 /** The usage of a user or a tag: whole days from their sums, and parts of days from the calls. */
 import { type Kysely, sql } from 'kysely'
+import { startOfDay } from '../../core/time-zone.ts'
 import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { listOf } from './caller-day-rows.ts'
@@ -65,8 +66,4 @@ function tableOf({ userId, tagId }: CallRange) {
   return userId === undefined
     ? { table: 'tag_days', isCaller: sql`tag_id = ${tagId}` }
     : { table: 'user_days', isCaller: sql`user_id = ${userId}` }
-}
-
-function startOfDay(timeMs: number): number {
-  return timeMs - (timeMs % DAY_MS)
 }

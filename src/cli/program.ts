@@ -148,7 +148,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   token: async () => (await import('./connect/connect.ts')).bindToken,
   tokens: async () => (await import('./tokens.ts')).bindTokens,
   keys: async () => (await import('./keys.ts')).bindKeys,
-  gates: async () => (await import('./gates.ts')).bindGates,
+  gates: async () => (await import('./gates/gates.ts')).bindGates,
   'owned-models': async () => (await import('./owned-models.ts')).bindOwnedModels,
   'provider-keys': async () => (await import('./provider-keys.ts')).bindProviderKeys,
   'master-key': async () => (await import('./master-key.ts')).bindMasterKey,

@@ -5,9 +5,10 @@ import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import type { CallDimensions, Caller } from '../gateway/ports.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
+import { HeadBudget, type HeadCounterOptions } from './head-counter.ts'
 import type { AskedHead } from './head-readings.ts'
 import { MemoryLimits } from './memory-limits.ts'
-import type { UsedSoFar } from './usage-counter.ts'
+import { BudgetRule, type UsedSoFar } from './usage-counter.ts'
 import { atOnce, budgetOf, spent } from './usage-limits.fixture.ts'
 import { UsageLimits } from './usage-limits.ts'
 
@@ -153,6 +154,24 @@ describe('the past of a head', () => {
     running.settle(spent({ tokens: 100 }))
     await expect(use(1, { user: 'user_2' })).rejects.toMatchObject({ kind: 'quota_exceeded' })
     expect(readings).toHaveLength(4)
+  })
+
+  test('is dropped after a minute while names without end arrive', () => {
+    let nowMs = NOW
+    const options: HeadCounterOptions = {
+      onAlert: () => {},
+      now: () => nowMs,
+      readPast: async () => ({ tokens: 0, nanoUsd: 0, unpricedCalls: 0 }),
+      countPast: () => {},
+      mayDrop: () => true,
+    }
+    const budget = new HeadBudget(new BudgetRule(EACH_USER, options), options, 50)
+    for (let name = 0; name < 10_000; name += 1) {
+      budget.of(`end:${name}`)
+      budget.sweep()
+      nowMs += 100
+    }
+    expect(budget.size).toBeWithin(50, 1300)
   })
 
   test('is read when its own budget is deleted, because the default did not count meanwhile', async () => {

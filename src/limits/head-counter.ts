@@ -21,6 +21,9 @@ import {
 export type CountedCaller = Pick<Caller, 'accountId' | 'keyId' | 'token' | 'fixed'>
 
 const IDLE_MS = 600_000
+/** A client that sends a new name with each call must not fill the memory. */
+const CROWDED_IDLE_MS = 60_000
+const CROWD = 100_000
 /** Idle counters that a call looks for, so that no timer is needed. */
 const SWEPT_FOR_EACH_CALL = 2
 
@@ -93,10 +96,10 @@ export class HeadCounter extends BudgetCounter {
     reservation.settle(used)
   }
 
-  isIdle(): boolean {
+  isIdle(idleMs: number): boolean {
     return (
       this.#running === 0 &&
-      this.#options.now() - this.#lastCallMs >= IDLE_MS &&
+      this.#options.now() - this.#lastCallMs >= idleMs &&
       this.windows().every((window) => this.#options.mayDrop(window))
     )
   }
@@ -127,12 +130,15 @@ export class HeadCounter extends BudgetCounter {
 export class HeadBudget {
   readonly rule: BudgetRule
   readonly #options: HeadCounterOptions
+  readonly #crowd: number
   readonly #heads = new Map<string, HeadCounter>()
   readonly #swept = new RoundRobin(this.#heads)
 
-  constructor(rule: BudgetRule, options: HeadCounterOptions) {
+  /** @param crowd heads from which idle counters are dropped after a minute */
+  constructor(rule: BudgetRule, options: HeadCounterOptions, crowd = CROWD) {
     this.rule = rule
     this.#options = options
+    this.#crowd = crowd
   }
 
   get size(): number {
@@ -153,9 +159,10 @@ export class HeadBudget {
 
   sweep(): void {
     const most = Math.min(SWEPT_FOR_EACH_CALL, this.#heads.size)
+    const idleMs = this.#heads.size < this.#crowd ? IDLE_MS : CROWDED_IDLE_MS
     for (let looked = 0; looked < most; looked += 1) {
       const counter = this.#swept.next()
-      if (counter?.isIdle() === true) this.#heads.delete(counter.head)
+      if (counter?.isIdle(idleMs) === true) this.#heads.delete(counter.head)
     }
   }
 

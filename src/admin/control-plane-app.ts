@@ -104,7 +104,7 @@ export interface ControlPlaneDependencies {
   readonly identity: Identity
   /** @throws GatewayError `unavailable` (rejects) when this node may be out of date */
   readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller | Promise<Caller>
-  readonly stops: Pick<StopRegistry, 'find' | 'stop' | 'lift'>
+  readonly stops: Pick<StopRegistry, 'find' | 'listFused' | 'followFused' | 'stop' | 'lift'>
   /**
    * Ends the running calls of a deleted key, or of a stopped user or access token with this id.
    * Resolves when every node has done so, or may no longer serve.

@@ -17,6 +17,8 @@ describe('every route', () => {
     ['GET', '/v1/keys'],
     ['POST', '/v1/keys'],
     ['POST', '/v1/keys/import'],
+    ['GET', '/v1/gates/demo/stops'],
+    ['DELETE', '/v1/gates/demo/stops/x/x'],
     ['GET', '/v1/keys/key_1'],
     ['PATCH', '/v1/keys/key_1'],
     ['DELETE', '/v1/keys/key_1'],

@@ -12,7 +12,8 @@ export function auditLogQuery(actions: readonly string[]) {
     .strictObject({
       ...pageQuery.shape,
       actor: nameParameter.optional().meta({
-        description: 'The id of the key or user that made the change; `local`: the operator.',
+        description:
+          'The id of the key or user that made the change; `local`: the operator; of a fuse: its gate.',
       }),
       action: z
         .enum(actions, { error: `must be one of ${actions.join(', ')}` })
@@ -48,9 +49,10 @@ export const auditEntryBody = z
       .object({
         type: z.enum(ACTOR_TYPES).meta({
           description:
-            "`operator`: a process on the gateway's own machine, such as the command line there.",
+            "`operator`: a process on the gateway's own machine, such as the command line there. " +
+            '`fuse`: the gateway, when a fuse stopped a session or a user.',
         }),
-        id: z.string(),
+        id: z.string().meta({ description: 'Of a fuse: the id of its gate.' }),
         name: z
           .string()
           .nullable()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ADAPT_MODES, MAX_ALIASES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../core/gate.ts'
 import { FACT_SOURCES } from '../core/gate-facts.ts'
+import { fuse, fuseAnswer } from './fuses.ts'
 import { listOf } from './lists.ts'
 import { modelFacts } from './model-facts.ts'
 import type { ResourceDescription } from './resource-description.ts'
@@ -237,6 +238,7 @@ const gateBody = z
     codexInstructions,
     usageHeaders,
     budgetHeaders,
+    fuse: fuseAnswer,
     adapt,
     ignoreStore,
     timeoutMs,
@@ -264,6 +266,7 @@ export const createGateBody = z
     codexInstructions: codexInstructions.default(null),
     usageHeaders: usageHeaders.default(false),
     budgetHeaders: budgetHeaders.default(false),
+    fuse: fuse.default(null),
     adapt: adapt.default('retry'),
     ignoreStore: ignoreStore.default(false),
     timeoutMs: timeoutMs.default(null),
@@ -286,6 +289,7 @@ export const updateGateBody = z
     codexInstructions,
     usageHeaders,
     budgetHeaders,
+    fuse,
     adapt,
     ignoreStore,
     timeoutMs,

@@ -5,15 +5,16 @@ import { label } from './text.ts'
 
 export const stopState = z
   .object({
-    kind: z
-      .enum(STOPPED_KINDS)
-      .meta({ description: 'What was stopped: an access token may be stopped with its owner.' }),
+    kind: z.enum(STOPPED_KINDS).meta({
+      description:
+        'What was stopped: an access token may be stopped with its owner. `fuse`: only in the audit log.',
+    }),
     reason: z.string().nullable(),
     createdAt: z.iso.datetime(),
     createdBy: z
       .string()
       .nullable()
-      .meta({ description: 'The id of a user or a key, or `operator`; null: unknown.' }),
+      .meta({ description: 'The id of a user or a key, `operator` or `fuse`; null: unknown.' }),
   })
   .meta({ id: 'Stop' })
   .nullable()

@@ -10,12 +10,15 @@ export function resourceOf(action: AuditedAction): string {
   return action.slice(0, action.indexOf('.'))
 }
 
-export const ACTOR_TYPES = ['key', 'user', 'operator'] as const
+export const ACTOR_TYPES = ['key', 'user', 'operator', 'fuse'] as const
 
 export interface ChangeActor {
-  /** `operator`: a process on the gateway's own machine, such as the command line. */
+  /**
+   * `operator`: a process on the gateway's own machine, such as the command line. `fuse`: the
+   * gateway, because a fuse blew.
+   */
   readonly type: (typeof ACTOR_TYPES)[number]
-  /** The id of the key or the user; `local` for the operator. */
+  /** The id of the key or the user; `local` for the operator; of a fuse, its gate's id. */
   readonly id: string
   readonly name: string | null
 }

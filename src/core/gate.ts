@@ -1,4 +1,5 @@
 /** A gate: the named routing target that an application uses in place of a model name. */
+import type { Fuse } from './fuse.ts'
 import type { AccountId, GateId } from './ids.ts'
 import type { ModelFacts } from './model-facts.ts'
 
@@ -102,6 +103,8 @@ export interface Gate {
   readonly usageHeaders: boolean
   /** Names the budget that steered or refused a call to keys too. */
   readonly budgetHeaders: boolean
+  /** Null: no session and no user is stopped automatically. */
+  readonly fuse: Fuse | null
   readonly adapt: AdaptMode
   /** Sends Chat Completions with `store: true` as `store: false`. */
   readonly ignoreStore: boolean
@@ -125,6 +128,7 @@ export const USUAL_GATE = {
   codexInstructions: null,
   usageHeaders: false,
   budgetHeaders: false,
+  fuse: null,
   adapt: 'retry',
   ignoreStore: false,
 } as const satisfies Partial<Gate>
@@ -149,6 +153,7 @@ export function toPublicGate(gate: Gate) {
     codexInstructions: gate.codexInstructions,
     usageHeaders: gate.usageHeaders,
     budgetHeaders: gate.budgetHeaders,
+    fuse: gate.fuse,
     adapt: gate.adapt,
     ignoreStore: gate.ignoreStore,
     timeoutMs: gate.timeoutMs,

@@ -1,13 +1,17 @@
-/** A stop: an administrator ended all calls of a member or an access token until it is lifted. */
+/**
+ * A stop, until it is lifted: an administrator ended all calls of a member or an access token, or a
+ * fuse stopped a session or a user.
+ */
 import { GatewayError } from './errors.ts'
+import type { FusedHead, FuseOwner } from './fuse.ts'
 import type { AccountId } from './ids.ts'
 
-export const STOPPED_KINDS = ['member', 'access-token'] as const
+export const STOPPED_KINDS = ['member', 'access-token', 'fuse'] as const
 export type StoppedKind = (typeof STOPPED_KINDS)[number]
 
 export interface Stop {
   readonly accountId: AccountId
-  /** The id of the stopped user or access token. */
+  /** The id of the stopped user or access token, or `fusedStopId`. */
   readonly id: string
   /**
    * Message for the stopped caller; null: no message was given, or this node cannot read the
@@ -16,12 +20,36 @@ export interface Stop {
   readonly reason: string | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
-  /** The id of a user or a key, or `operator`; null: unknown. */
+  /** The id of a user or a key, `operator` or `fuse`; null: unknown. */
   readonly createdBy: string | null
+}
+
+const FUSE = 'fuse/'
+
+/** Contains the account, because ids of stops are unique among all accounts. */
+export function fusedStopId({ accountId, owner, kind, id }: FusedHead): string {
+  return `${fusedStopIds(accountId, owner)}${kind}/${id}`
+}
+
+/** The beginning of the ids of all stops by the owner's fuse. */
+export function fusedStopIds(accountId: AccountId, { type, id }: FuseOwner): string {
+  return `${FUSE}${accountId}/${type}/${id}/`
+}
+
+/** Undefined: the id is of another kind of stop. */
+export function readFusedStopId(id: string): Omit<FusedHead, 'accountId'> | undefined {
+  if (!id.startsWith(FUSE)) return undefined
+  const [, , type, owner = '', kind, head = ''] = id.split('/')
+  return {
+    owner: { type: type as FuseOwner['type'], id: owner },
+    kind: kind as FusedHead['kind'],
+    id: head,
+  }
 }
 
 /** Access tokens have ids of keys. */
 export function stoppedKindOf(id: string): StoppedKind {
+  if (id.startsWith(FUSE)) return 'fuse'
   return id.startsWith('user_') ? 'member' : 'access-token'
 }
 

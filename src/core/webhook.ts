@@ -4,6 +4,7 @@ import { type AccountId, createId } from './ids.ts'
 export const WEBHOOK_EVENTS = [
   'budget.threshold',
   'budget.exhausted',
+  'fuse.blown',
   'provider.degraded',
   'target.unusable',
   'token.expiring',

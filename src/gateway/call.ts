@@ -20,6 +20,7 @@ import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import type { Attribution } from './attribute.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
+import type { FusedCall } from './fuses.ts'
 import type { CallDimensions, Caller, Prices, Ticket } from './ports.ts'
 
 export interface Call {
@@ -43,6 +44,8 @@ export interface Call {
   gate: Gate | undefined
   /** Undefined until the body is accepted. */
   attribution: Attribution | undefined
+  /** Undefined: no fuse applies. */
+  fused: FusedCall | undefined
   /** Undefined until admitted. An admitted call is always settled. */
   admission: Admission | undefined
   /** Undefined: no budget may steer the call. */
@@ -140,6 +143,7 @@ export function beginCall(
     accepted: undefined,
     gate: undefined,
     attribution: undefined,
+    fused: undefined,
     admission: undefined,
     turn: undefined,
     steeredBy: undefined,

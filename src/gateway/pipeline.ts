@@ -16,6 +16,7 @@ import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
 import { asNamed, findGateOf } from './find-gate.ts'
+import { checkFuses, type FusePorts } from './fuses.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type {
   Caller,
@@ -48,6 +49,8 @@ export interface PipelinePorts
   /** Undefined: no facts of models are known. */
   readonly facts?: KnownFacts | undefined
   readonly limits: Limits
+  /** Undefined: no call is stopped by a fuse. */
+  readonly fuses?: FusePorts | undefined
   readonly prices?: Prices | undefined
   readonly bodyLimits: BodyLimits
   readonly refusals?: Refusals | undefined
@@ -89,6 +92,9 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.attribution = attribute(ports, { caller, headers, dialect, accepted: named })
       const accepted = withIgnored(named, call.attribution)
       call.accepted = accepted
+      const { accountId } = caller
+      call.fused =
+        ports.fuses && checkFuses(ports.fuses, { accountId, gate, names: call.attribution })
       const dimensions = toDimensions(accepted, call.attribution)
       const notReady = ports.limits.whenReady(caller, dimensions, call.startedAt)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)

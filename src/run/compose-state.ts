@@ -6,13 +6,16 @@ import { ChangeFollowers, type Follower } from '../cluster/change-followers.ts'
 import { findMasterKeys, openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
+import type { BlownFuse } from '../core/fuse.ts'
 import { OWNED_PREFIX, ownedSlugOf } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
+import { readFusedStopId } from '../core/stop.ts'
 import type { Vault } from '../core/vault.ts'
 import { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import type { RevokedCalls } from '../gateway/end-revoked-calls.ts'
 import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
+import { FuseCounters } from '../limits/fuses.ts'
 import type { BudgetAlert } from '../limits/usage-counter.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import type { AddressGuard } from '../net/address-guard.ts'
@@ -38,6 +41,7 @@ import {
   DegradedTargets,
   EventPublisher,
   toBudgetEvent,
+  toFuseEvent,
   toOtherRedisEvent,
   toSetBackEvent,
   type UnusableTarget,
@@ -153,10 +157,14 @@ export async function openState({
           'the hash key of an account cannot be used: its calls are not attributed',
         ),
     })
+    const fuseCounters = new FuseCounters(clock)
     const stops = await StopRegistry.load({
       stops: store.stops,
       clock,
-      onChanged: (accountId, id) => told.keys?.renewStops(accountId, id),
+      onChanged(accountId, id) {
+        if (readFusedStopId(id) === undefined) told.keys?.renewStops(accountId, id)
+        else fuseCounters.forget(id)
+      },
     })
     const keys = await KeyRegistry.load({
       keys: store.keys,
@@ -228,6 +236,7 @@ export async function openState({
       node,
       keys,
       stops,
+      fuseCounters,
       attribution,
       attributions,
       tagLabels,
@@ -310,6 +319,7 @@ interface Webhooks {
   readonly unusable: UnusableTargets
   readonly tokenEnds: TokenEndReminders
   publishBudgetAlert(alert: BudgetAlert): void
+  publishBlownFuse(blown: BlownFuse, blownAtMs: number): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
   /**
@@ -362,6 +372,7 @@ async function composeWebhooks({
     degraded: new DegradedTargets(publisher),
     unusable: new UnusableTargets(publisher, (unusable) => reportUnusable(log, unusable)),
     publishBudgetAlert: (alert) => publisher.publish(toBudgetEvent(alert)),
+    publishBlownFuse: (blown, blownAtMs) => publisher.publish(toFuseEvent(blown, blownAtMs)),
     publishSetBack: (setBack) => publisher.publish(toSetBackEvent(setBack)),
     publishOtherRedis: (ids) => publisher.publish(toOtherRedisEvent(ids)),
     async close() {

@@ -55,6 +55,7 @@ import {
 import type { TagLabels } from '../telemetry/tag-labels.ts'
 import { refuseForwarding } from './check-settings.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
+import { composeFuses } from './compose-fuses.ts'
 import { type ComposedLedger, composeLedger } from './compose-ledger.ts'
 import { type ComposedLimits, composeLimits } from './compose-limits.ts'
 import type { JoinedNode } from './compose-nodes.ts'
@@ -240,6 +241,7 @@ export async function composeGatehouse({
     reasoning: new SeenReasoning(),
     usualOutput: new UsualOutput(),
     turns: new TurnTargets(),
+    fuses: composeFuses(state, log, clock),
     order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,

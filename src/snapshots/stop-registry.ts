@@ -1,16 +1,17 @@
 /**
- * The stops of members and access tokens that this node holds in memory. Follows the changes of
- * other nodes.
+ * The stops of members and access tokens, and those by fuses, that this node holds in memory. Follows
+ * the changes of other nodes.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../core/clock.ts'
+import type { FuseOwner } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { Stop } from '../core/stop.ts'
+import { fusedStopIds, type Stop } from '../core/stop.ts'
 import type { StopStore } from '../gateway/ports.ts'
 import { currentActor } from '../store/changes/change-origin.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { StopTableStore } from '../store/resources/stops.ts'
-import { Snapshot } from './snapshot.ts'
+import { newestFirst, Snapshot } from './snapshot.ts'
 
 export interface StopRegistryOptions {
   readonly stops: Pick<StopTableStore, 'loadAll' | 'findSome' | 'insert' | 'delete'>
@@ -39,14 +40,31 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
     return this.held(accountId, id)
   }
 
+  /** The stops by the owner's fuse, newest first. */
+  listFused(accountId: AccountId, owner: FuseOwner): readonly Stop[] {
+    const start = fusedStopIds(accountId, owner)
+    const all = this.heldBy(accountId).filter(({ id }) => id.startsWith(start))
+    return newestFirst(all, ({ id }) => id)
+  }
+
+  /** Forgets the stops that were deleted with the owner's fuse. */
+  followFused(accountId: AccountId, owner: FuseOwner): Promise<void> {
+    return this.follow(this.listFused(accountId, owner))
+  }
+
   /**
    * Once this resolves, new calls are refused here.
-   * @returns undefined when the account has no such member or token, or the member is its owner
+   * @returns undefined when the account has no such member, token or fuse, or the member is its
+   * owner
    */
-  stop({ accountId, id }: NamedThing, reason: string | null): Promise<Stop | undefined> {
+  stop(
+    { accountId, id }: NamedThing,
+    reason: string | null,
+    createdBy = currentActor(),
+  ): Promise<Stop | undefined> {
     return this.inTurn(async () => {
       const createdAt = this.#clock.now()
-      const stop = { accountId, id, reason, createdAt, createdBy: currentActor() }
+      const stop = { accountId, id, reason, createdAt, createdBy }
       const stored = await this.#options.stops.insert(stop)
       if (stored !== undefined) this.adopt(stored)
       return stored

@@ -58,6 +58,7 @@ function gate(id: string, changes: Partial<Gate> = {}): Gate {
     codexInstructions: 'Sei "kurz"\n',
     usageHeaders: true,
     budgetHeaders: true,
+    fuse: { usd: 5, callsPerMinute: null, forMinutes: 5 },
     adapt: 'on',
     ignoreStore: true,
     timeoutMs: null,

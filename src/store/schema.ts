@@ -145,6 +145,8 @@ export interface GateTable {
   /** 0 or 1. */
   ignore_store: number
   budget_headers: number
+  /** JSON: `{"usd": 5, "callsPerMinute": null, "forMinutes": 5}`; null: none. */
+  fuse: string | null
   timeout_ms: number | null
   max_retries: number
   created_at: number

@@ -2,6 +2,7 @@
 import { type Budget, toPublicScope } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import type { TargetFault } from '../core/errors.ts'
+import type { BlownFuse } from '../core/fuse.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
@@ -47,6 +48,22 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
     mark: {
       ...{ accountId, budgetId: id, periodStartsAtMs, threshold },
       budgetUpdatedAtMs: budget.updatedAt,
+    },
+  }
+}
+
+export function toFuseEvent(blown: BlownFuse, blownAtMs: number): PublishedEvent {
+  const { accountId, owner, kind, id, cause } = blown
+  return {
+    accountId,
+    type: 'fuse.blown',
+    data: {
+      gateId: owner.id,
+      kind,
+      id,
+      cause,
+      fuse: owner.fuse,
+      blownAt: new Date(blownAtMs).toISOString(),
     },
   }
 }

@@ -117,7 +117,8 @@ const OTHER_OPERATIONS: readonly string[] = [
 ]
 
 const hasParameter = ({ path }: Operation): boolean => path.includes('{')
-const fill = (path: string, id: string): string => path.replace(/\{\w+\}/, encodeURIComponent(id))
+const fill = (path: string, id: string): string =>
+  path.replace(/\{\w+\}/, encodeURIComponent(id)).replace('{kind}', 'session')
 
 /** With a cookie, with a key, with nothing. */
 const ways = {

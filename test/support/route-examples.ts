@@ -175,6 +175,8 @@ export async function fillTenant(
   const ids = new Map([
     ['/v1/gates/{id}', gateId],
     ['/v1/gates/{id}/test', gateId],
+    ['/v1/gates/{id}/stops', gateId],
+    ['/v1/gates/{id}/stops/{kind}/{head}', gateId],
     ['/v1/models/{id}', gateId],
     ['/alt/v1/models/{id}', gateId],
     ['/v1/keys/{id}', keyId],

@@ -120,6 +120,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   getModel: { parameters: { id: 'demo' } },
   getAltModel: { parameters: { id: 'demo' } },
 
+  listGateStops: { parameters: { id: 'assistant' } },
+  liftGateStop: {
+    parameters: { id: 'assistant', kind: 'session', head: 'Jk3v9XqT0mWc5bNf' },
+  },
   testGate: { parameters: { id: 'assistant' }, bodies: { Nothing: {} } },
   reload: { bodies: { Nothing: {} } },
   importKey: { bodies: { 'A key': { name: 'old application', key: 'legacy_3f9c2b7d1e8a4c60' } } },

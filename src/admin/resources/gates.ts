@@ -3,6 +3,7 @@ import { type defaultsBody, gateResource } from '../../contract/gates.ts'
 import { noQuery } from '../../contract/lists.ts'
 import { gateTestBody, testGateBody } from '../../contract/target-health.ts'
 import type { Budget } from '../../core/budget.ts'
+import type { FuseOwner } from '../../core/fuse.ts'
 import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../../core/gate.ts'
 import { resolveFacts } from '../../core/gate-facts.ts'
 import type { AccountId, GateId } from '../../core/ids.ts'
@@ -17,12 +18,11 @@ import {
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
+import { bindFusedStops } from './fused-stops.ts'
 import { NAME_LIKE } from './provider-keys.ts'
 
-export function bindGates(
-  app: ControlPlaneApp,
-  { gates, ownedModels, budgets, providers, factsOf }: ControlPlaneDependencies,
-): void {
+export function bindGates(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
+  const { gates, ownedModels, budgets, providers, factsOf, stops } = dependencies
   const providerIds = [...providers.map((provider) => provider.id), OWNED_PREFIX]
 
   const assertUsable = (accountId: AccountId, gateId: string | undefined, targets: Targets) => {
@@ -57,12 +57,26 @@ export function bindGates(
       const gate = await gates.update(accountId, id, changes, () =>
         assertUsable(accountId, id, targets ?? []),
       )
+      if (gate.fuse === null) await stops.followFused(accountId, toFuseOwner(gate))
       return toBody(gate)
     },
-    delete: (accountId, id) => gates.delete(accountId, id),
+    async delete(accountId, id) {
+      const owner = toFuseOwner(gates.get(accountId, id))
+      await gates.delete(accountId, id)
+      await stops.followFused(accountId, owner)
+    },
     idOf: ({ id }) => id,
     toBody,
+    bindOthers: () =>
+      bindFusedStops(app, dependencies, {
+        ...{ path: '/v1/gates', name: 'Gate', one: 'gate', group: 'Gates' },
+        get: (accountId, id) => toFuseOwner(gates.get(accountId, id)),
+      }),
   })
+}
+
+function toFuseOwner({ id }: Gate): FuseOwner {
+  return { type: 'gate', id }
 }
 
 type Targets = readonly Pick<GateTarget, 'model' | 'when'>[]

@@ -24,6 +24,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     body: new BodyBudget(Number.POSITIVE_INFINITY).open(),
     gate: undefined,
     attribution: undefined,
+    fused: undefined,
     admission: {
       ticket: {
         headers: {},

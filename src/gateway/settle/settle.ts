@@ -143,6 +143,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   call.record = record
   call.body.release()
   callsUnderWay.end()
+  call.fused?.noteCost(cost?.nanoUsd ?? 0)
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)
   // Other nodes learn of usage from the ticket and must not count usage that this process can lose,

@@ -20,6 +20,7 @@ const LATER_COLUMNS = [
   ['budgets', 'at_limit'],
   ['budgets', 'refuse_at'],
   ['gates', 'budget_headers'],
+  ['gates', 'fuse'],
   ['calls', 'steered_by'],
   ['calls', 'user_id'],
   ['calls', 'session_id'],

@@ -15,6 +15,7 @@ import { erasedUsers } from './erased-users-migration.ts'
 import { estimatedUsage } from './estimated-usage-migration.ts'
 import { gateAdapt } from './gate-adapt-migration.ts'
 import { gateFacts } from './gate-facts-migration.ts'
+import { gateFuse } from './gate-fuse-migration.ts'
 import { gateIgnoreStore } from './gate-ignore-store-migration.ts'
 import { gateNames } from './gate-names-migration.ts'
 import { modelPrices } from './model-prices-migration.ts'
@@ -75,6 +76,7 @@ export const migrations: Steps = {
   '0020_budget_scopes': budgetScopes,
   '0021_budget_steering': budgetSteering,
   '0022_budget_time_zone': budgetTimeZone,
+  '0023_gate_fuse': gateFuse,
   '0024_estimated_usage': estimatedUsage,
 }
 

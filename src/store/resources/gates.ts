@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { GatewayError } from '../../core/errors.ts'
+import type { Fuse } from '../../core/fuse.ts'
 import {
   type Gate,
   type GateAlias,
@@ -13,6 +14,7 @@ import type { AccountCaps } from '../../core/plan.ts'
 import type { GateTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 import { createTextSharing, type TextSharing } from './share-texts.ts'
+import { deleteFusedStops } from './stops.ts'
 
 const gateKind: StoredKind<'gate', Gate, Gate> = {
   word: 'gate',
@@ -32,6 +34,12 @@ const gateKind: StoredKind<'gate', Gate, Gate> = {
   },
   toPublic: toPublicGate,
   assertNames,
+  changeBelongings: async (transaction, changed, previous) => {
+    if (changed.fuse === null && previous.fuse !== null)
+      await deleteFusedStops(transaction, changed.accountId, { type: 'gate', id: changed.id })
+  },
+  deleteBelongings: (transaction, { accountId, id }) =>
+    deleteFusedStops(transaction, accountId, { type: 'gate', id }),
 }
 
 export class GateTableStore extends ResourceStore<'gate', Gate> {
@@ -55,6 +63,7 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
     codex_instructions: gate.codexInstructions,
     usage_headers: gate.usageHeaders ? 1 : 0,
     budget_headers: gate.budgetHeaders ? 1 : 0,
+    fuse: gate.fuse === null ? null : JSON.stringify(gate.fuse),
     adapt: gate.adapt,
     ignore_store: gate.ignoreStore ? 1 : 0,
     timeout_ms: gate.timeoutMs,
@@ -82,6 +91,7 @@ function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
     codexInstructions: row.codex_instructions,
     usageHeaders: row.usage_headers === 1,
     budgetHeaders: row.budget_headers === 1,
+    fuse: row.fuse === null ? null : (JSON.parse(row.fuse) as Fuse),
     adapt: share(row.adapt),
     ignoreStore: row.ignore_store === 1,
     timeoutMs: row.timeout_ms,

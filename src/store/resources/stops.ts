@@ -1,7 +1,14 @@
-/** Stops of members and access tokens in the database. */
-import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { AccountId } from '../../core/ids.ts'
-import { type Stop, stoppedKindOf, toPublicStop } from '../../core/stop.ts'
+/** Stops of members and access tokens, and those by fuses, in the database. */
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { FUSE_ACTOR, type FuseOwner } from '../../core/fuse.ts'
+import type { AccountId, GateId } from '../../core/ids.ts'
+import {
+  fusedStopIds,
+  readFusedStopId,
+  type Stop,
+  stoppedKindOf,
+  toPublicStop,
+} from '../../core/stop.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
@@ -26,12 +33,13 @@ export class StopTableStore {
   }
 
   /**
-   * Stops a member or a token, or replaces the reason. Durable when this resolves, even across a
+   * Stops a member, a token, or a session or user of a fuse, or replaces the reason. Durable when this resolves, even across a
    * power failure.
-   * @returns the stop; undefined when the account has no such member or token, or the member is its
-   * owner
+   * @returns the stop; undefined when the account has no such member, token or fuse, or the member
+   * is its owner
    */
   async insert(stop: Stop): Promise<Stop | undefined> {
+    const fused = readFusedStopId(stop.id)
     const stored = await changeAccount(this.#database, stop.accountId, async (transaction) => {
       if (!(await mayBeStopped(transaction, stop))) return undefined
       // The report of this stop counts only calls that end from now on.
@@ -49,6 +57,9 @@ export class StopTableStore {
         ...{ accountId: stop.accountId, action: 'stop.create', resourceId: stop.id },
         before: known === undefined ? null : toPublicStop(known),
         after: toPublicStop(after),
+        ...(fused !== undefined && {
+          actor: { type: FUSE_ACTOR, id: fused.owner.id, name: null },
+        }),
       })
       return after
     })
@@ -100,6 +111,8 @@ async function mayBeStopped(
   transaction: Transaction<Schema>,
   { accountId, id }: NamedThing,
 ): Promise<boolean> {
+  const fused = readFusedStopId(id)
+  if (fused !== undefined) return await hasFuse(transaction, accountId, fused.owner)
   const query =
     stoppedKindOf(id) === 'member'
       ? transaction
@@ -115,6 +128,35 @@ async function mayBeStopped(
           .where('id', '=', id as Selectable<Schema['api_keys']>['id'])
           .where('token', 'is not', null)
   return (await query.executeTakeFirst()) !== undefined
+}
+
+async function hasFuse(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  { id }: FuseOwner,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('gates')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id as GateId)
+    .where('fuse', 'is not', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Called when a fuse or its owner is deleted. */
+export async function deleteFusedStops(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  owner: FuseOwner,
+): Promise<void> {
+  const start = fusedStopIds(accountId, owner)
+  await transaction
+    .deleteFrom('stops')
+    .where('account_id', '=', accountId)
+    .where(sql`substr(id, 1, ${start.length})`, '=', start)
+    .execute()
 }
 
 export async function isStopped(

@@ -150,7 +150,7 @@ export function toDraft(gate: Gate): GateDraft {
 
 export function toSettings(
   draft: GateDraft,
-): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
+): Required<Omit<GateSettings, 'displayName' | 'fuse'>> & GateSettings {
   const name = draft.displayName.trim()
   return {
     ...(name === '' ? {} : { displayName: name }),

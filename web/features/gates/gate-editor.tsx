@@ -173,6 +173,7 @@ const LABELS: Readonly<Record<keyof GateSettings, string>> = {
   codexInstructions: 'Codex prompt',
   usageHeaders: 'usage headers',
   budgetHeaders: 'budget headers',
+  fuse: 'fuse',
   adapt: 'adapt',
   ignoreStore: 'store',
   timeoutMs: 'time limit',

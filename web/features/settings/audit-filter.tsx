@@ -141,11 +141,9 @@ function useActors(
   for (const { id, name } of keys) actors.set(id, `Key “${name}”`)
   actors.set('local', 'The operator')
   for (const { actor } of seen) {
-    if (!actors.has(actor.id))
-      actors.set(
-        actor.id,
-        actor.type === 'key' ? `Key “${actor.name ?? actor.id}”` : (actor.name ?? actor.id),
-      )
+    const name = actor.name ?? actor.id
+    const words = { key: `Key “${name}”`, fuse: `The fuse of ${name}`, user: name, operator: name }
+    if (!actors.has(actor.id)) actors.set(actor.id, words[actor.type])
   }
   if (chosen !== undefined && !actors.has(chosen)) actors.set(chosen, chosen)
   return actors

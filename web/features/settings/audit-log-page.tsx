@@ -245,6 +245,7 @@ function Side({
 
 function describeActor({ type, id, name }: AuditEntry['actor']): string {
   if (type === 'operator') return 'The operator'
+  if (type === 'fuse') return `The fuse of ${id}`
   return type === 'key' ? `Key “${name ?? id}”` : (name ?? id)
 }
 

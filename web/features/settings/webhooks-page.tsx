@@ -294,6 +294,7 @@ type WebhookEvent = Webhook['events'][number]
 const EVENT_WORDS = {
   'budget.threshold': 'A budget has reached one of its percents',
   'budget.exhausted': 'A budget is used up: calls are refused',
+  'fuse.blown': 'A fuse stopped a session or a user on a gate',
   'provider.degraded': 'A provider keeps failing: calls are sent elsewhere',
   'target.unusable': 'A target has no credit or its model is gone: somebody has to act',
   'token.expiring': 'An access token expires within two weeks',

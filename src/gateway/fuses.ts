@@ -1,0 +1,85 @@
+/** Stage fuses: stops sessions and users that spend too much or call too often (decision 0123). */
+import {
+  type BlownFuse,
+  type Fuse,
+  type FuseCause,
+  type FusedHead,
+  fuseError,
+  type OwnedFuse,
+} from '../core/fuse.ts'
+import type { Gate } from '../core/gate.ts'
+import type { AccountId } from '../core/ids.ts'
+import { fusedStopId } from '../core/stop.ts'
+import type { Attribution } from './attribute.ts'
+import type { StopStore } from './ports.ts'
+
+/** A head is named by `fusedStopId`. */
+export interface FuseCounting {
+  noteCall(fuse: Fuse, head: string): FuseCause | undefined
+  noteCost(fuse: Fuse, head: string, nanoUsd: number): FuseCause | undefined
+}
+
+export interface FusePorts {
+  readonly counters: FuseCounting
+  readonly stops: StopStore
+  /** Returns at once; from then on `stops` has the stop. Called again while the head goes on. */
+  readonly onBlown: (blown: BlownFuse) => void
+}
+
+interface CheckedCall {
+  readonly accountId: AccountId
+  readonly gate: Gate | undefined
+  readonly names: Pick<Attribution, 'user' | 'session'>
+}
+
+/**
+ * @returns undefined: no fuse counts the call
+ * @throws GatewayError `forbidden` when a fuse has stopped the call's session or user
+ */
+export function checkFuses(ports: FusePorts, call: CheckedCall): FusedCall | undefined {
+  const { gate } = call
+  if (gate === undefined || gate.fuse === null) return undefined
+  const { id, fuse } = gate
+  return new FusedCall(ports, call, [{ type: 'gate', id, name: id, fuse }])
+}
+
+interface NamedHead extends FusedHead {
+  readonly owner: OwnedFuse
+  readonly stopId: string
+}
+
+export class FusedCall {
+  readonly #ports: FusePorts
+  readonly #heads: readonly NamedHead[]
+
+  constructor(ports: FusePorts, call: CheckedCall, fuses: readonly OwnedFuse[]) {
+    this.#ports = ports
+    this.#heads = fuses.flatMap((owner) => listHeads(call, owner))
+    for (const { accountId, owner, kind, stopId } of this.#heads) {
+      const stop = ports.stops.find(accountId, stopId)
+      if (stop !== undefined) throw fuseError(owner, kind, stop)
+    }
+    this.#count(({ owner, stopId }) => ports.counters.noteCall(owner.fuse, stopId))
+  }
+
+  noteCost(nanoUsd: number): void {
+    if (nanoUsd === 0) return
+    const { counters } = this.#ports
+    this.#count(({ owner, stopId }) => counters.noteCost(owner.fuse, stopId, nanoUsd))
+  }
+
+  #count(note: (head: NamedHead) => FuseCause | undefined): void {
+    for (const head of this.#heads) {
+      const cause = note(head)
+      if (cause !== undefined) this.#ports.onBlown({ ...head, cause })
+    }
+  }
+}
+
+function listHeads({ accountId, names }: CheckedCall, owner: OwnedFuse): readonly NamedHead[] {
+  const { session, user } = names
+  const heads: FusedHead[] = []
+  if (session !== undefined) heads.push({ accountId, owner, kind: 'session', id: session })
+  if (user !== undefined) heads.push({ accountId, owner, kind: 'user', id: user })
+  return heads.map((head) => ({ ...head, owner, stopId: fusedStopId(head) }))
+}

@@ -1,0 +1,123 @@
+import { expect, test } from 'bun:test'
+import { describeBlown, type Fuse, type FusedHead, fuseError } from '../core/fuse.ts'
+import type { AccountId } from '../core/ids.ts'
+import { toNanoUsd } from '../core/money.ts'
+import { fusedStopId, readFusedStopId } from '../core/stop.ts'
+import { FuseCounters } from './fuses.ts'
+
+const MINUTE = 60_000
+const fuse: Fuse = { usd: 5, callsPerMinute: 2, forMinutes: 3 }
+const head: FusedHead = {
+  accountId: 'acc_1' as AccountId,
+  owner: { type: 'gate', id: 'chat' },
+  kind: 'session',
+  id: 's1',
+}
+const id = fusedStopId(head)
+
+function start(mostHeads?: number) {
+  const time = { ms: 0 }
+  const counters = new FuseCounters({ elapsed: () => time.ms }, mostHeads)
+  const callsIn = (minute: number, calls: number) => {
+    time.ms = minute * MINUTE
+    return Array.from({ length: calls }, () => counters.noteCall(fuse, id)).at(-1)
+  }
+  return { time, counters, callsIn }
+}
+
+test('blows with the first call too many in the last of the minutes', () => {
+  const { callsIn } = start()
+  expect(callsIn(0, 3)).toBeUndefined()
+  expect(callsIn(1, 3)).toBeUndefined()
+  expect(callsIn(2, 2)).toBeUndefined()
+  expect(callsIn(2, 1)).toBe('calls')
+})
+
+test.each([
+  ['with few calls', 2],
+  ['without a call', 0],
+])('begins anew after a minute %s', (_, calls) => {
+  const { callsIn } = start()
+  callsIn(0, 3)
+  callsIn(1, 3)
+  callsIn(2, calls)
+  expect(callsIn(3, 3)).toBeUndefined()
+  expect(callsIn(4, 3)).toBeUndefined()
+  expect(callsIn(5, 3)).toBe('calls')
+})
+
+test('blows by spending more than the amount within an hour', () => {
+  const { time, counters } = start()
+  expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
+  time.ms = 59 * MINUTE
+  expect(counters.noteCost(fuse, id, 1)).toBe('usd')
+})
+
+test('spending of an hour ago does not count', () => {
+  const { time, counters } = start()
+  expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
+  time.ms = 60 * MINUTE
+  expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
+  time.ms = 65 * MINUTE
+  expect(counters.noteCost(fuse, id, 1)).toBe('usd')
+})
+
+test('counts users, sessions, gates and accounts apart', () => {
+  const { counters } = start()
+  const others: readonly FusedHead[] = [
+    { ...head, kind: 'user' },
+    { ...head, owner: { type: 'gate', id: 'other' } },
+    { ...head, accountId: 'acc_2' as AccountId },
+    { ...head, id: 's2' },
+  ]
+  expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
+  for (const other of others)
+    expect(counters.noteCost(fuse, fusedStopId(other), toNanoUsd(1))).toBeUndefined()
+  expect(counters.noteCost(fuse, id, 1)).toBe('usd')
+})
+
+test('counts anew after a stop was lifted', () => {
+  const { counters } = start()
+  expect(counters.noteCost(fuse, id, toNanoUsd(6))).toBe('usd')
+  counters.forget(id)
+  expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
+})
+
+test('holds a counter only for what the fuse limits', () => {
+  const { counters } = start()
+  counters.noteCall({ ...fuse, callsPerMinute: null }, id)
+  counters.noteCost({ ...fuse, usd: null }, id, 1)
+  expect(counters.size).toBe(0)
+})
+
+test('drops heads an hour after their last call, and the oldest of too many', () => {
+  const { time, counters } = start(2)
+  for (const each of ['s1', 's2', 's3']) counters.noteCall(fuse, each)
+  expect(counters.size).toBe(2)
+  time.ms = 60 * MINUTE
+  counters.noteCall(fuse, 's4')
+  expect(counters.size).toBe(1)
+})
+
+test('reads the id of a stop back, and no other id', () => {
+  const { accountId, ...read } = head
+  expect(readFusedStopId(fusedStopId({ ...read, accountId }))).toEqual(read)
+  expect(readFusedStopId('user_1')).toBeUndefined()
+})
+
+test('the refusal says who was stopped, why, since when, and who can lift the stop', () => {
+  const owner = { ...head.owner, name: 'chat', fuse }
+  const reason = describeBlown({ owner, cause: 'calls' })
+  expect(fuseError(owner, 'session', { reason, createdAt: 0 }).message).toBe(
+    'This session has been stopped since 1970-01-01T00:00:00.000Z by the fuse of the gate "chat": ' +
+      'it made more than 2 calls a minute for 3 minutes in a row. An administrator of the account ' +
+      'can lift the stop.',
+  )
+  expect(fuseError(owner, 'user', { reason: null, createdAt: 0 }).message).toContain(
+    'The user behind this call has been stopped since 1970-01-01T00:00:00.000Z by the fuse of the ' +
+      'gate "chat": it spent too much or called too often.',
+  )
+  expect(describeBlown({ owner, cause: 'usd' })).toBe(
+    'it spent more than 5 US dollars within an hour',
+  )
+})

@@ -180,10 +180,17 @@ const condition = {
     description: 'The id of a budget of the account that can count calls of the gate.',
     example: 'bud_01a1fbc63aa470d6877cf556d6121edd',
   }),
-  from: z.number().min(0).max(10).meta({
-    description: 'A share of the limit, used and reserved.',
-    example: 0.8,
-  }),
+  from: z
+    .number()
+    .refine((share) => share > 0 && share <= 1, {
+      error: 'must be a share of the limit: more than 0 and at most 1, such as 0.8',
+    })
+    .meta({
+      description: 'A share of the limit, used and reserved: more than 0 and at most 1.',
+      example: 0.8,
+      exclusiveMinimum: 0,
+      maximum: 1,
+    }),
 }
 const whenDescription =
   'The target is asked first from this share of the budget on, by calls that the budget counts.'

@@ -429,6 +429,22 @@ describe('when', () => {
     })
   })
 
+  test('the share is more than 0 and at most 1', async () => {
+    const { gate, budget } = await open([DEAR, CHEAP], {})
+    const from = (share: unknown) =>
+      controlPlaneCall(gatehouse, 'PATCH', `/v1/gates/${gate}`, {
+        targets: [{ model: DEAR }, { model: CHEAP, when: { budget: budget.id, from: share } }],
+      })
+    for (const share of [0, -0.1, 1.000001, 2]) {
+      const refused = await from(share)
+      expect(refused.status).toBe(400)
+      expect(await refused.text()).toContain(
+        'targets[1].when.from: must be a share of the limit: more than 0 and at most 1, such as 0.8',
+      )
+    }
+    for (const share of [0.000001, 1]) expect((await from(share)).status).toBe(200)
+  })
+
   test('the budget must exist and be able to count calls of the gate', async () => {
     const one = await open([DEAR], {})
     const other = await open([DEAR], {})

@@ -167,7 +167,7 @@ function collectCondition(text: string, previous: readonly Condition[] | undefin
   const [equals, colon] = [text.lastIndexOf('='), text.lastIndexOf(':')]
   if (equals < 1 || colon < equals)
     throw new CliError('usage', '--when must be provider/model=budget:share.')
-  const from = parseDecimal(text.slice(colon + 1), { min: 0, max: 10 })
+  const from = parseDecimal(text.slice(colon + 1), { min: 0, max: 1 })
   const when = { budget: text.slice(equals + 1, colon), from }
   return [...(previous ?? []), { model: text.slice(0, equals), when }]
 }

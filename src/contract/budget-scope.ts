@@ -21,7 +21,10 @@ const MEMBERS = {
   }),
   endUser: z
     .string()
-    .regex(/^[^\p{Cc}]+$/u, { error: 'must have no control characters' })
+    .min(1)
+    .regex(/^[^\p{Cc}]*$/u, {
+      error: 'must not hold control characters, such as line breaks and tabs: remove them',
+    })
     .max(MOST_NAME_CHARACTERS)
     .meta({
       description:
@@ -88,10 +91,25 @@ export function scopeTypeOf(given: GivenScope): BudgetScope['type'] | undefined 
 
 export function checkScope(given: GivenScope, context: z.RefinementCtx): void {
   if (scopeTypeOf(given) !== undefined) return
-  const extra = SCOPE_MEMBERS.filter((name) => given[name] !== undefined)[1]
-  const message =
-    given.scope === undefined
-      ? `give one of ${SCOPE_MEMBERS.join(', ')}, or the scope account, each-user or each-key`
-      : `the scope ${given.scope} needs ${NAMED_BY[given.scope].join(' or ') || 'no other member'}`
-  context.addIssue({ code: 'custom', path: extra === undefined ? [] : [extra], message })
+  const [field, message] = problemOf(given)
+  context.addIssue({ code: 'custom', path: [field], message })
+}
+
+/** @returns the member to change, and what is wrong with it */
+function problemOf(given: GivenScope): readonly [ScopeMember | 'scope', string] {
+  const { scope } = given
+  const [member, second] = SCOPE_MEMBERS.filter((name) => given[name] !== undefined)
+  if (second !== undefined)
+    return [second, `cannot be given together with ${member}: a budget has one scope. Remove one`]
+  if (scope === undefined)
+    return [
+      'scope',
+      `is missing. Give account, each-user or each-key, or give one of ${SCOPE_MEMBERS.join(', ')}`,
+    ]
+  const [needed, other] = NAMED_BY[scope]
+  const either = other === undefined ? needed : `${needed} or ${other}`
+  if (member === undefined)
+    return [needed ?? 'scope', `is missing. The scope ${scope} needs ${either}`]
+  const remedy = needed === undefined ? 'remove it' : `give ${either} instead`
+  return [member, `does not fit the scope ${scope}: ${remedy}, or remove the scope`]
 }

@@ -181,8 +181,11 @@ export const createBudgetBody = z
     if (body.atLimit === 'refuse' && body.refuseAt != null)
       context.addIssue({ code: 'custom', path: ['refuseAt'], message: NEEDS_STEERING })
     if ((body.limitTokens === undefined) !== (body.limitUsd === undefined)) return
-    const path = body.limitTokens === undefined ? [] : ['limitUsd']
-    context.addIssue({ code: 'custom', path, message: 'give either limitTokens or limitUsd' })
+    const message =
+      body.limitTokens === undefined
+        ? 'is missing. Give either limitUsd or limitTokens'
+        : 'cannot be given together with limitTokens: a budget has one limit. Remove one'
+    context.addIssue({ code: 'custom', path: ['limitUsd'], message })
   })
   .meta({
     id: 'CreateBudget',

@@ -48,7 +48,7 @@ export function describeProblems(
 }
 
 function describe(issue: Issue, input: unknown): string {
-  if (isAbsent(issue.path, input)) return 'is required'
+  if (issue.code !== 'custom' && isAbsent(issue.path, input)) return 'is required'
   if (!STANDARD_MESSAGE.test(issue.message)) return issue.message
   switch (issue.code) {
     case 'invalid_type':

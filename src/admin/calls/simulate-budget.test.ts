@@ -23,7 +23,7 @@ function callAt(time: string, changes: Partial<CallRecord> = {}): CallRecord {
 
 describe('an invalid field is named', () => {
   check([
-    ['no limit', `POST ${URL}`, { gateId: 'demo', period: 'day' }, 400, 'limitTokens or limitUsd'],
+    ['no limit', `POST ${URL}`, { gateId: 'demo', period: 'day' }, 400, 'limitUsd: is missing'],
     ['a gate that is not there', `POST ${URL}`, { ...MONTH, gateId: 'nope' }, 400, 'names no gate'],
     ['an unknown field', `POST ${URL}`, { ...MONTH, until: 'x' }, 400, 'until'],
     ['a time that is none', `POST ${URL}`, { ...MONTH, from: 'x' }, 400, 'from: must be a time'],

@@ -46,7 +46,12 @@ export async function toScope(
 function ofKey({ keys }: ControlPlaneDependencies, accountId: AccountId, keyId: KeyId): FoundScope {
   const key = keys.recordOf(accountId, keyId)
   if (key === undefined)
-    throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
+    throw refuse([
+      {
+        field: 'keyId',
+        message: 'is not the id of a key of this account. List the keys with GET /v1/keys',
+      },
+    ])
   return { scope: { type: 'key', keyId: key.id }, name: key.name }
 }
 
@@ -64,6 +69,10 @@ function ofGate(
   return { scope: { type: 'gate', gateId: gate.id }, name: gate.id }
 }
 
+const NO_MEMBER =
+  'is not the id, name or e-mail address of a member of this account. List the members with ' +
+  'GET /v1/members, or give the name that calls send as endUser'
+
 async function ofMember(
   { members }: ControlPlaneDependencies,
   accountId: AccountId,
@@ -72,10 +81,11 @@ async function ofMember(
   const byId = await members.find(accountId, text as UserId)
   const found = byId === undefined ? await members.findNamed(accountId, text) : [byId]
   const [member] = found
-  if (member === undefined)
-    throw refuse([{ field: 'member', message: 'is no member of the account' }])
+  if (member === undefined) throw refuse([{ field: 'member', message: NO_MEMBER }])
   if (found.length > 1)
-    throw refuse([{ field: 'member', message: 'is the name of several members: give an id' }])
+    throw refuse([
+      { field: 'member', message: 'is the name of several members: give the id of one' },
+    ])
   return { scope: { type: 'user', userId: member.userId }, name: member.name }
 }
 

@@ -7,6 +7,8 @@ const plane = useControlPlane()
 const { sendForJson, current } = plane
 const ANN = createUserId()
 const LIMIT = { limitTokens: 1000, period: 'day' }
+const NO_MEMBER =
+  'is not the id, name or e-mail address of a member of this account. List the members with GET /v1/members'
 const NOBODY = { keyId: null, gateId: null, member: null, endUser: null, tag: null }
 
 beforeEach(async () => {
@@ -58,21 +60,56 @@ test('an end user and a tag are stored with the hashes that the ledger has', asy
   })
 })
 
+test.each(['a', 'a'.repeat(255)])('an end user with a name of allowed length', async (endUser) => {
+  expect(await create({ endUser })).toMatchObject({ scope: 'user', endUser })
+})
+
 describe('is refused', () => {
   test.each([
-    [{ scope: 'account', gateId: 'demo' }, 'the scope account needs no other member'],
-    [{ scope: 'user', gateId: 'demo' }, 'the scope user needs member or endUser'],
-    [{ scope: 'each-user', member: ANN }, 'the scope each-user needs no other member'],
-    [{ scope: 'tag' }, 'the scope tag needs tag'],
-    [{ member: ANN, endUser: 'bob' }, 'give one of keyId, gateId, member, endUser, tag'],
-    [{ scope: 'team', tag: 'team' }, 'scope: '],
-    [{ member: createUserId() }, 'member: is no member'],
-    [{ member: 'nobody@example.test' }, 'member: is no member'],
-    [{ tag: 'other' }, "there is no tag 'other'"],
-    [{ tag: 'team:' }, 'the value after'],
-    [{ endUser: '' }, 'endUser: '],
+    [
+      {},
+      'scope: is missing. Give account, each-user or each-key, or give one of keyId, gateId, member, endUser, tag',
+    ],
+    [
+      { scope: 'account', gateId: 'demo' },
+      'gateId: does not fit the scope account: remove it, or remove the scope',
+    ],
+    [
+      { scope: 'each-user', member: ANN },
+      'member: does not fit the scope each-user: remove it, or remove the scope',
+    ],
+    [
+      { scope: 'user', gateId: 'demo' },
+      'gateId: does not fit the scope user: give member or endUser instead, or remove the scope',
+    ],
+    [{ scope: 'tag' }, 'tag: is missing. The scope tag needs tag'],
+    [{ scope: 'user' }, 'member: is missing. The scope user needs member or endUser'],
+    [
+      { member: ANN, endUser: 'bob' },
+      'endUser: cannot be given together with member: a budget has one scope. Remove one',
+    ],
+    [
+      { scope: 'account', limitTokens: undefined },
+      'limitUsd: is missing. Give either limitUsd or limitTokens',
+    ],
+    [
+      { scope: 'account', limitUsd: 1 },
+      'limitUsd: cannot be given together with limitTokens: a budget has one limit. Remove one',
+    ],
+    [{ scope: 'team', tag: 'team' }, 'scope: must be "account" or "key"'],
+    [{ keyId: 'key_none' }, 'keyId: is not the id of a key of this account. List the keys with'],
+    [{ member: createUserId() }, `member: ${NO_MEMBER}`],
+    [{ member: 'nobody@example.test' }, `member: ${NO_MEMBER}`],
+    [
+      { tag: 'taem' },
+      "tag: there is no tag 'taem' in this account. Did you mean 'team'? List the tags with",
+    ],
+    [{ tag: 'team:' }, "tag: the value after ':' must have 1 to 64 characters"],
+    [{ endUser: '' }, 'endUser: must have at least 1 character'],
+    [{ endUser: 'a\nb' }, 'endUser: must not hold control characters'],
+    [{ endUser: 'a'.repeat(256) }, 'endUser: must have at most 255 characters'],
   ])('%j', async (given, message) => {
-    expect(JSON.stringify(await create(given))).toContain(message)
+    expect(await create(given)).toMatchObject({ message: expect.stringContaining(message) })
   })
 
   test('a change of the scope', async () => {
@@ -85,6 +122,6 @@ describe('is refused', () => {
     const body = { ...LIMIT, member: ANN }
     const headers = { authorization: `Bearer ${strangerKey}` }
     const refused = await sendForJson({ method: 'POST', url: '/v1/budgets', headers, body })
-    expect(JSON.stringify(refused)).toContain('member: is no member')
+    expect(JSON.stringify(refused)).toContain(`member: ${NO_MEMBER}`)
   })
 })

@@ -28,28 +28,22 @@ test('a time zone sets when the period ends; without one it is UTC', async () =>
 
 describe('an invalid field is named', () => {
   plane.check([
-    [
-      'no scope',
-      'POST /v1/budgets',
-      { limitTokens: 1, period: 'day' },
-      400,
-      'give one of keyId, gateId',
-    ],
+    ['no scope', 'POST /v1/budgets', { limitTokens: 1, period: 'day' }, 400, 'scope: is missing'],
     [
       'two scopes',
       'POST /v1/budgets',
       { ...valid, keyId: 'key_1' },
       400,
-      'give one of keyId, gateId',
+      'gateId: cannot be given together with keyId',
     ],
     [
       'no limit',
       'POST /v1/budgets',
       { gateId: 'demo', period: 'day' },
       400,
-      'limitTokens or limitUsd',
+      'limitUsd: is missing',
     ],
-    ['two limits', 'POST /v1/budgets', { ...valid, limitUsd: 1 }, 400, 'limitTokens or limitUsd'],
+    ['two limits', 'POST /v1/budgets', { ...valid, limitUsd: 1 }, 400, 'limitUsd: cannot be'],
     [
       'a gate that is not there',
       'POST /v1/budgets',

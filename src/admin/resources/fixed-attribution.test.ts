@@ -48,7 +48,9 @@ test('a key has a member as its user, and calls with it count for that member', 
   expect(await patch(`/v1/keys/${id}`, { user: null })).toMatchObject({ user: null })
   expect(current().keys.find(stored?.sha256 ?? '')?.fixed).toBeUndefined()
   const refused = await patch(`/v1/keys/${id}`, { user: createUserId() })
-  expect(JSON.stringify(refused)).toContain('user: there is no member with this id')
+  expect(JSON.stringify(refused)).toContain(
+    'user: is not the id of a member of this account. List the members with GET /v1/members',
+  )
 })
 
 test('an access token takes its user from its owner, and no other', async () => {

@@ -24,6 +24,11 @@ export function printSimulation(simulation: Simulation): void {
       ] as const,
     ),
   )
+  if (periods.length === 0)
+    printNote(
+      'The log has no call that this budget counts in this time. Give another range with --from ' +
+        'and --to.',
+    )
   if (moved.calls > 0) printLine(`Moved calls would have cost ${toUsdCell(moved.savedUsd)} less.`)
   if (periods.length > 0) {
     printLine('')

@@ -60,12 +60,21 @@ test('a budget is created, used up, shown, raised and deleted', async () => {
   expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
   const simulate = ['budgets', 'simulate', '--gate', 'try', '--tokens', '1', '--period', 'total']
   const simulated = await run(simulate)
+  expect(simulated.stderr).not.toContain('--from')
   expect(simulated).toMatchObject({
     exitCode: 0,
     stderr: expect.stringContaining('After a refusal'),
   })
   expect(simulated.stdout).toMatch(/^admitted +1 +\d+ +\$0.000000$/m)
   expect(simulated.stdout).toMatch(/^refused +1 +\d+ +\$0.000000$/m)
+  const early = await run([...simulate, '--to', '2020-01-01', '--from', '2019-01-01'])
+  expect(early).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^admitted +0 /m),
+    stderr: expect.stringContaining(
+      'no call that this budget counts in this time. Give another range with --from and --to.',
+    ),
+  })
   expect(JSON.parse((await run([...simulate, '--json'])).stdout)).toMatchObject({
     refused: { calls: 1 },
     heads: [{ type: 'gate', id: 'try' }],

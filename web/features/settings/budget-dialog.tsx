@@ -22,6 +22,7 @@ import {
   isChosen,
   toScopeMembers,
 } from './budget-scope-fields.tsx'
+import { NewBudgetSimulation } from './new-budget-simulation.tsx'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
@@ -66,6 +67,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const { first, fields, bind } = edited
   const { name, amount, unpriced, atLimit, wall, alerts, message, raiseBy, raiseUntil } = fields
   const [scope, setScope] = useState<ChosenScope>({ type: 'keyId', id: '' })
+  const isNew = budget === undefined
   const [isTried, setTried] = useState(false)
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
     budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
@@ -83,66 +85,57 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const refuseAt = atLimit === 'refuse' ? { value: undefined } : parseWall(wall)
   const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
 
+  const trimmed = name.trim()
+  const changes =
+    'value' in limit && 'value' in alertAt && 'value' in refuseAt
+      ? {
+          ...(isNew || amount !== first.amount ? { [limitField]: limit.value } : {}),
+          ...(isNew || alerts !== first.alerts ? { alertAt: alertAt.value } : {}),
+          ...(unit === 'usd' && (isNew || unpriced !== first.unpriced) ? { unpriced } : {}),
+          ...(atLimit === first.atLimit && wall === first.wall
+            ? {}
+            : { atLimit, ...(refuseAt.value === undefined ? {} : { refuseAt: refuseAt.value }) }),
+          ...(message === first.message ? {} : { message: message.trim() || null }),
+          ...(trimmed === first.name ? {} : { name: trimmed }),
+        }
+      : undefined
+  const created =
+    changes === undefined || !isNew || !isChosen(scope)
+      ? undefined
+      : {
+          ...changes,
+          ...toScopeMembers(scope),
+          period,
+          ...(period === 'total' ? {} : { timeZone }),
+        }
+
   const save = useChange({
     send: async (isOverwriting: boolean) => {
-      if (!('value' in limit) || !('value' in alertAt) || !('value' in refuseAt)) return
-      const isNew = budget === undefined
-      const changes = {
-        ...(isNew || amount !== first.amount ? { [limitField]: limit.value } : {}),
-        ...(isNew || alerts !== first.alerts ? { alertAt: alertAt.value } : {}),
-        ...(unit === 'usd' && (isNew || unpriced !== first.unpriced) ? { unpriced } : {}),
-        ...(atLimit === first.atLimit && wall === first.wall
-          ? {}
-          : { atLimit, ...(refuseAt.value === undefined ? {} : { refuseAt: refuseAt.value }) }),
-        ...(message === first.message ? {} : { message: message.trim() || null }),
-      }
-      const trimmed = name.trim()
-      if (!isNew) {
-        const body = {
-          ...changes,
-          ...(trimmed === first.name ? {} : { name: trimmed }),
-          ...(isRaiseChanged ? { raise: toRaise(raise, raiseUntil) } : {}),
-        }
-        const question = { path: { id: budget.id }, body }
-        const isSame = (now: Budget) => now.updatedAt === edited.base?.updatedAt
-        await changeSame('PATCH /v1/budgets/{id}', [question], isOverwriting ? undefined : isSame)
-        return
-      }
+      if (created !== undefined) await ask('POST /v1/budgets', { body: created })
+      if (changes === undefined || isNew) return
       const body = {
         ...changes,
-        ...(trimmed === '' ? {} : { name: trimmed }),
-        ...toScopeMembers(scope),
-        period,
-        ...(period === 'total' ? {} : { timeZone }),
+        ...(isRaiseChanged ? { raise: toRaise(raise, raiseUntil) } : {}),
       }
-      await ask('POST /v1/budgets', { body })
+      const question = { path: { id: budget.id }, body }
+      const isSame = (now: Budget) => now.updatedAt === edited.base?.updatedAt
+      await changeSame('PATCH /v1/budgets/{id}', [question], isOverwriting ? undefined : isSame)
     },
     makesStale: ['GET /v1/budgets'],
-    done: budget === undefined ? 'Budget created' : 'Budget saved',
+    done: isNew ? 'Budget created' : 'Budget saved',
     onDone: onClose,
   })
-  const isValid =
-    'value' in limit &&
-    'value' in alertAt &&
-    'value' in refuseAt &&
-    isRaiseValid &&
-    (budget !== undefined || isChosen(scope))
+  const isValid = isNew ? created !== undefined : changes !== undefined && isRaiseValid
   const submit = () => {
     if (isValid) save.mutate(false)
     else setTried(true)
     return isValid
   }
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={budget === undefined ? 'Create a budget' : `Edit “${budget.name}”`}
-    >
+    <Dialog isOpen onClose={onClose} title={isNew ? 'Create a budget' : `Edit “${budget.name}”`}>
       <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">
-          {budget === undefined && (
-            <BudgetScopeFields scope={scope} isTried={isTried} onChange={setScope} />
-          )}
+          {isNew && <BudgetScopeFields scope={scope} isTried={isTried} onChange={setScope} />}
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField
               label={unit === 'usd' ? 'Limit in US dollars' : 'Limit in tokens'}
@@ -155,7 +148,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               problem={amount === '' ? undefined : problemOf(limit)}
               field={limitField}
             />
-            {budget === undefined && (
+            {isNew && (
               <SelectField
                 label="Counted in"
                 value={unit}
@@ -164,7 +157,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               />
             )}
           </div>
-          {budget === undefined && (
+          {isNew && (
             <SelectField
               label="Period"
               hint={describePeriod(period)}
@@ -174,7 +167,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               options={PERIOD_CHOICES}
             />
           )}
-          {budget === undefined && period !== 'total' && (
+          {isNew && period !== 'total' && (
             <SelectField
               label="Time zone"
               hint="Where the period begins at midnight."
@@ -230,7 +223,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             problem={problemOf(alertAt)}
             field="alertAt"
           />
-          {budget !== undefined && (
+          {!isNew && (
             <div className="grid gap-4 sm:grid-cols-2">
               <TextField
                 label="Raise the limit by"
@@ -268,19 +261,18 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
           />
           <TextField
             label="Name"
-            isOptional={budget === undefined}
-            required={budget !== undefined}
-            placeholder={
-              budget === undefined ? 'The name of what is limited, when left empty' : undefined
-            }
+            isOptional={isNew}
+            required={!isNew}
+            placeholder={isNew ? 'The name of what is limited, when left empty' : undefined}
             maxLength={120}
             autoComplete="off"
             {...bind('name')}
           />
+          {isNew && <NewBudgetSimulation budget={created} />}
           <EditNotes thing="budget" edited={edited} save={save} />
         </div>
         <FormActions onCancel={onClose} isBusy={save.isPending}>
-          {budget === undefined ? 'Create' : 'Save'}
+          {isNew ? 'Create' : 'Save'}
         </FormActions>
       </Form>
     </Dialog>

@@ -73,5 +73,6 @@ export function describeBlown({ owner, cause }: Pick<BlownFuse, 'owner' | 'cause
   const { usd, callsPerMinute, forMinutes } = owner.fuse
   if (cause === 'usd') return `it spent more than ${usd} US dollars within an hour`
   const minutes = forMinutes === 1 ? 'one minute' : `${forMinutes} minutes in a row`
-  return `it made more than ${callsPerMinute} calls a minute for ${minutes}`
+  const calls = callsPerMinute === 1 ? 'one call' : `${callsPerMinute} calls`
+  return `it made more than ${calls} a minute for ${minutes}`
 }

@@ -1,10 +1,25 @@
 /** Fuses: counts on this node, and stops that all nodes follow. */
-import type { Timekeeper } from '../core/clock.ts'
+import { CallerNames } from '../admin/calls/caller-names.ts'
+import type { AttributionSettings } from '../core/attribution.ts'
+import type { Clock } from '../core/clock.ts'
 import { type BlownFuse, describeBlown, FUSE_ACTOR } from '../core/fuse.ts'
+import type { AccountId } from '../core/ids.ts'
 import { fusedStopId, type Stop } from '../core/stop.ts'
-import type { FusePorts } from '../gateway/fuses.ts'
+import type { FuseCounting, FusePorts } from '../gateway/fuses.ts'
+import type { StopRegistry } from '../snapshots/stop-registry.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { State } from './compose-state.ts'
+import type { toFuseEvent } from '../webhooks/gateway-events.ts'
+
+export interface FuseParts {
+  readonly stops: Pick<StopRegistry, 'find' | 'stop'>
+  readonly fuseCounters: FuseCounting
+  readonly webhooks: { publishBlownFuse(...blown: Parameters<typeof toFuseEvent>): void }
+  readonly attribution: {
+    settingsOf(accountId: AccountId): Pick<AttributionSettings, 'peopleFigures'>
+  }
+  readonly keys: ConstructorParameters<typeof CallerNames>[0]['keys']
+  readonly store: Omit<ConstructorParameters<typeof CallerNames>[0], 'keys'>
+}
 
 interface UnstoredStop extends Stop {
   readonly blown: BlownFuse
@@ -12,14 +27,14 @@ interface UnstoredStop extends Stop {
 }
 
 export function composeFuses(
-  { stops, fuseCounters, webhooks }: Pick<State, 'stops' | 'fuseCounters' | 'webhooks'>,
+  { stops, fuseCounters, webhooks, attribution, keys, store }: FuseParts,
   log: Pick<Log, 'error' | 'warn'>,
-  clock: Pick<Timekeeper, 'now'>,
+  clock: Clock,
 ): FusePorts {
-  /** Hold until they are stored, so that no call passes while the store is slow or away. */
+  /** These stops hold until they are stored, so that no call passes while the store is slow. */
   const unstored = new Map<string, UnstoredStop>()
 
-  async function store(stop: UnstoredStop): Promise<void> {
+  async function save(stop: UnstoredStop): Promise<void> {
     if (stop.isBeingStored) return
     stop.isBeingStored = true
     const { accountId, id, reason, blown } = stop
@@ -31,11 +46,26 @@ export function composeFuses(
       // The fuse was deleted in the meantime.
       if (stored === undefined) return
       log.warn(facts, 'a fuse stopped calls')
-      webhooks.publishBlownFuse(blown, stored.createdAt)
+      const name = await nameOf(blown)
+      webhooks.publishBlownFuse(blown, { blownAtMs: stored.createdAt, name })
     } catch (error) {
       stop.isBeingStored = false
       log.error({ ...facts, err: error }, 'the stop of a fuse could not be stored yet')
     }
+  }
+
+  async function nameOf({ accountId, kind, id }: BlownFuse): Promise<string | null> {
+    if (kind !== 'user') return null
+    // Receivers of webhooks see what the account's API keys see.
+    if (attribution.settingsOf(accountId).peopleFigures !== 'administrators') return null
+    const { members, callerNames } = store
+    const names = new CallerNames({ keys, members, callerNames }, accountId)
+    try {
+      await names.findUsers([id])
+    } catch (error) {
+      log.error({ accountId, err: error }, 'the name of a stopped user could not be read')
+    }
+    return names.userOf(id)
   }
 
   return {
@@ -44,7 +74,7 @@ export function composeFuses(
       find(accountId, id) {
         const known = stops.find(accountId, id)
         const own = known === undefined ? unstored.get(id) : undefined
-        if (own !== undefined) void store(own)
+        if (own !== undefined) void save(own)
         return known ?? own
       },
     },
@@ -57,7 +87,7 @@ export function composeFuses(
         ...{ createdAt: clock.now(), createdBy: FUSE_ACTOR },
       }
       unstored.set(id, stop)
-      void store(stop)
+      void save(stop)
     },
   }
 }

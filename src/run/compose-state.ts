@@ -6,7 +6,6 @@ import { ChangeFollowers, type Follower } from '../cluster/change-followers.ts'
 import { findMasterKeys, openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
-import type { BlownFuse } from '../core/fuse.ts'
 import { OWNED_PREFIX, ownedSlugOf } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
 import { readFusedStopId } from '../core/stop.ts'
@@ -319,7 +318,7 @@ interface Webhooks {
   readonly unusable: UnusableTargets
   readonly tokenEnds: TokenEndReminders
   publishBudgetAlert(alert: BudgetAlert): void
-  publishBlownFuse(blown: BlownFuse, blownAtMs: number): void
+  publishBlownFuse(...blown: Parameters<typeof toFuseEvent>): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
   /**
@@ -372,7 +371,7 @@ async function composeWebhooks({
     degraded: new DegradedTargets(publisher),
     unusable: new UnusableTargets(publisher, (unusable) => reportUnusable(log, unusable)),
     publishBudgetAlert: (alert) => publisher.publish(toBudgetEvent(alert)),
-    publishBlownFuse: (blown, blownAtMs) => publisher.publish(toFuseEvent(blown, blownAtMs)),
+    publishBlownFuse: (...blown) => publisher.publish(toFuseEvent(...blown)),
     publishSetBack: (setBack) => publisher.publish(toSetBackEvent(setBack)),
     publishOtherRedis: (ids) => publisher.publish(toOtherRedisEvent(ids)),
     async close() {

@@ -52,18 +52,20 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
   }
 }
 
-export function toFuseEvent(blown: BlownFuse, blownAtMs: number): PublishedEvent {
-  const { accountId, owner, kind, id, cause } = blown
+/** @param told `name` of a user; null: not known, or hidden from callers of the account */
+export function toFuseEvent(
+  { accountId, owner, kind, id, cause }: BlownFuse,
+  told: { readonly blownAtMs: number; readonly name: string | null },
+): PublishedEvent {
   return {
     accountId,
     type: 'fuse.blown',
     data: {
+      accountId,
       gateId: owner.id,
-      kind,
-      id,
-      cause,
+      ...{ kind, id, name: told.name, cause },
       fuse: owner.fuse,
-      blownAt: new Date(blownAtMs).toISOString(),
+      blownAt: new Date(told.blownAtMs).toISOString(),
     },
   }
 }

@@ -51,6 +51,7 @@ describe('every route', () => {
     ['GET', '/v1/providers'],
     ['GET', '/v1/provider-models'],
     ['GET', '/v1/provider-models/openai/x'],
+    ['GET', '/v1/fuse-stops'],
     ['GET', '/v1/targets/health'],
     ['GET', '/v1/targets/fallbacks'],
     ['GET', '/v1/budgets'],

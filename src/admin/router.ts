@@ -47,6 +47,7 @@ const DOCUMENT = 'openapi.json'
 const RESOURCES: readonly Resource[] = [
   at('gates', () => import('./resources/gates.ts'), 'bindGates'),
   at('gates', () => import('./resources/gates.ts'), 'bindGateTests'),
+  at('fuse-stops', () => import('./resources/fuse-stops.ts'), 'bindFuseStops'),
   at('targets', () => import('./resources/targets.ts'), 'bindTargetHealth'),
   at('targets', () => import('./resources/targets.ts'), 'bindGateFallbacks'),
   at('playground', () => import('./resources/playground.ts'), 'bindPlayground'),

@@ -1,0 +1,16 @@
+/** How many stops the fuses of an account made. */
+import { z } from 'zod'
+
+export const fuseStopCounts = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          gateId: z.string(),
+          sessions: z.int().min(0).meta({ description: 'Sessions that are stopped.' }),
+          users: z.int().min(0).meta({ description: 'Users who are stopped.' }),
+        })
+        .meta({ id: 'FuseStopCount' }),
+    ),
+  })
+  .meta({ id: 'FuseStopCounts' })

@@ -106,6 +106,31 @@ gates:
     targets: [{model: sandbox/echo}]
 `
 
+test('a fuse is applied, written without its defaults, changed and removed', async () => {
+  const fuseOf = async () => ((await ask('GET', '/v1/gates/brief')) as { fuse: unknown }).fuse
+  const withFuse = (fuse: string) => TWO_GATES.replace('strategy:', `${fuse}\n    strategy:`)
+  await write(withFuse('fuse: {usd: 20, callsPerMinute: null, forMinutes: 5}'))
+  await run('config push')
+  expect(await fuseOf()).toEqual({ usd: 20, callsPerMinute: null, forMinutes: 5 })
+  await run('config pull')
+  expect(await read()).toContain('    fuse:\n      usd: 20\n  - id: plain')
+  expect(await run('config push', { on: other })).toMatchObject({ exitCode: 0 })
+  const pulled = await run('config pull --file -', { on: other })
+  expect(pulled.stdout).toBe(await read())
+  await write(withFuse('fuse: {callsPerMinute: 60}'))
+  expect((await run('config diff')).stdout).toContain('    + fuse.callsPerMinute: 60\n')
+  await run('config push')
+  expect(await fuseOf()).toEqual({ usd: null, callsPerMinute: 60, forMinutes: 5 })
+  await write(TWO_GATES)
+  await run('config push')
+  expect(await fuseOf()).toBeNull()
+  await write(withFuse('fuse: {forMinutes: 3}'))
+  expect(await run('config push')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('must set usd or callsPerMinute'),
+  })
+})
+
 test('pull → push to an empty server → pull gives the same text, in any order of creation', async () => {
   await write(TWO_GATES)
   expect(await run('config push', { how: runCli })).toMatchObject({ exitCode: 0, stderr: '' })

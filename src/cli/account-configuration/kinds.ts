@@ -137,13 +137,29 @@ export function toComplete(kind: Kind, entry: unknown): JsonObject {
 
 export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   let compact = complete
-  for (const member of Object.keys(complete)) {
+  const keep = (shorter: JsonObject) => {
+    const isSame =
+      kind.schema.safeParse(shorter).success &&
+      isDeepStrictEqual(toComplete(kind, shorter), complete)
+    if (isSame) compact = shorter
+    return isSame
+  }
+  for (const [member, value] of Object.entries(complete)) {
     if (kind.alwaysWritten?.includes(member) === true) continue
-    const { [member]: _, ...rest } = compact
-    if (kind.schema.safeParse(rest).success && isDeepStrictEqual(toComplete(kind, rest), complete))
-      compact = rest
+    if (keep(without(compact, member)) || !isPlainObject(value)) continue
+    for (const inner of Object.keys(value))
+      keep({ ...compact, [member]: without(compact[member] as JsonObject, inner) })
   }
   return compact
+}
+
+function without(object: JsonObject, member: string): JsonObject {
+  const { [member]: _, ...rest } = object
+  return rest
+}
+
+function isPlainObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Sorted by identity, then by all members, so that the order is always the same. */

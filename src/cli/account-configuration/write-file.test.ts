@@ -80,6 +80,16 @@ const gate = fc.record(
     ),
     overrides: fc.constantFrom('ignore', 'reject', 'allow'),
     maxRetries: fc.integer({ min: 0, max: 5 }),
+    fuse: fc.option(
+      fc.record(
+        {
+          usd: fc.integer({ min: 1, max: 100 }),
+          callsPerMinute: fc.option(fc.integer({ min: 1, max: 100 })),
+          forMinutes: fc.integer({ min: 1, max: 60 }),
+        },
+        { requiredKeys: ['usd'] },
+      ),
+    ),
   },
   { requiredKeys: ['id', 'targets'] },
 )
@@ -133,8 +143,17 @@ test.each([
       description: '',
       targets: [{ model: 'x/y', weight: 1 }],
       maxRetries: 0,
+      fuse: null,
     },
     { id: 'a', targets: [{ model: 'x/y' }] },
+  ],
+  [
+    'gates',
+    {
+      ...{ id: 'a', targets: [{ model: 'x/y' }], defaults: { temperature: 1 } },
+      fuse: { usd: 5, callsPerMinute: null, forMinutes: 5 },
+    },
+    { id: 'a', targets: [{ model: 'x/y' }], defaults: { temperature: 1 }, fuse: { usd: 5 } },
   ],
   [
     'ownedModels',

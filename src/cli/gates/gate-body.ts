@@ -27,9 +27,12 @@ function toTargets({ target, weights, when = [] }: GateFlags): GateBody['targets
   })
 }
 
-export function setsSomeDefaults(flags: GateFlags): boolean {
+/** Whether the flags change some of the defaults, or some of the fuse, and keep the rest. */
+export function needsCurrent(flags: GateFlags): boolean {
+  const { fuseUsd, fuseCalls, fuseMinutes, clearFuse, clearDefaults } = flags
   return (
-    flags.clearDefaults !== true && GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)
+    (clearDefaults !== true && GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)) ||
+    (clearFuse !== true && [fuseUsd, fuseCalls, fuseMinutes].some((given) => given !== undefined))
   )
 }
 
@@ -43,6 +46,20 @@ function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
   return { ...kept, ...Object.fromEntries(given) }
 }
 
+function toFuse(
+  { fuseUsd, fuseCalls, fuseMinutes, clearFuse }: GateFlags,
+  current: Current,
+): GateBody['fuse'] {
+  const isGiven = [fuseUsd, fuseCalls, fuseMinutes].some((given) => given !== undefined)
+  if (!isGiven) return clearFuse === true ? null : undefined
+  return {
+    ...(clearFuse !== true && current.fuse),
+    ...(fuseUsd !== undefined && { usd: fuseUsd }),
+    ...(fuseCalls !== undefined && { callsPerMinute: fuseCalls }),
+    ...(fuseMinutes !== undefined && { forMinutes: fuseMinutes }),
+  }
+}
+
 /** As with targets, the given aliases replace all. */
 function toAliases({ alias, unlistedAlias, clearAliases }: GateFlags): GateBody['aliases'] {
   if (alias === undefined && unlistedAlias === undefined && clearAliases !== true) return undefined
@@ -51,7 +68,7 @@ function toAliases({ alias, unlistedAlias, clearAliases }: GateFlags): GateBody[
 
 /**
  * A missing option is undefined, so that a PATCH changes nothing else.
- * @param current the current gate, when some of its defaults change
+ * @param current the current gate, when `needsCurrent`
  */
 export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
   const { name, description, strategy, hedgeAfterMs, overrides, timeoutMs, maxRetries } = flags
@@ -69,6 +86,7 @@ export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     codexInstructions: noneToNull(flags.codexInstructions),
     usageHeaders: flags.usageHeaders,
     budgetHeaders: flags.budgetHeaders,
+    fuse: toFuse(flags, current),
     adapt: flags.adapt,
     ignoreStore: flags.ignoreStore,
     timeoutMs: noneToNull(timeoutMs),

@@ -5,8 +5,9 @@ import { CliError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import type { CliContext } from '../context.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from '../resource-verbs.ts'
-import { setsSomeDefaults, toGateBody } from './gate-body.ts'
+import { needsCurrent, toGateBody } from './gate-body.ts'
 import { type GateFlags, withGateOptions } from './gate-options.ts'
+import { addGateStops } from './gate-stops.ts'
 import { showGate, targetsOf } from './show-gate.ts'
 import { showTest } from './show-test.ts'
 
@@ -66,19 +67,23 @@ export function bindGates(program: Command, context: CliContext): void {
     name: 'update',
     argument: ['id', idOf('gate')],
     about: 'change a gate; only the given options change',
-    examples: ['gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'],
+    examples: [
+      'gatehouse gates update assistant --target openai/gpt-5 --max-retries 1',
+      'gatehouse gates update assistant --fuse-usd 20 --fuse-calls 60 --fuse-minutes 5',
+    ],
     options: (command) =>
       withGateOptions(command)
         .option('--clear-defaults', 'remove all defaults except those given with it')
         .option('--clear-aliases', 'remove all aliases except those given with it')
-        .option('--clear-facts', 'remove all facts except those given with it'),
+        .option('--clear-facts', 'remove all facts except those given with it')
+        .option('--clear-fuse', 'remove the fuse except what is given with it'),
     toBody(flags: GateFlags) {
       changesOf(toGateBody(flags))
       return flags
     },
     async send(client, id, flags) {
-      // Defaults change together, so the unchanged defaults are read first.
-      const current = setsSomeDefaults(flags)
+      // Defaults, and parts of the fuse, change together, so the unchanged ones are read first.
+      const current = needsCurrent(flags)
         ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
         : {}
       const body = toGateBody(flags, current)
@@ -96,6 +101,8 @@ export function bindGates(program: Command, context: CliContext): void {
     send: (client, id) => client.call('POST /v1/gates/{id}/test', 'results', { path: { id } }),
     show: showTest,
   })
+
+  addGateStops(gates, context)
 
   addDelete(gates, context, {
     ask: 'DELETE /v1/gates/{id}',

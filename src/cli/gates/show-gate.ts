@@ -32,6 +32,7 @@ export function showGate(gate: Gate, isJson: boolean, facts: readonly Fact[] = [
       ['codex prompt', toLine(gate.codexInstructions ?? 'none')],
       ['usage headers', gate.usageHeaders ? 'yes' : 'no'],
       ['budget headers', gate.budgetHeaders ? 'yes' : 'no'],
+      ['fuse', describeFuse(gate)],
       ...conditionsOf(gate),
       ...defaultsOf(gate),
       ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
@@ -41,6 +42,18 @@ export function showGate(gate: Gate, isJson: boolean, facts: readonly Fact[] = [
     ],
     NAME_WIDTH,
   )
+}
+
+/** An earlier version of the gateway sends no fuse. */
+function describeFuse({ fuse }: Partial<Pick<Gate, 'fuse'>>): string {
+  if (fuse === null || fuse === undefined) return 'none'
+  const { usd, callsPerMinute, forMinutes } = fuse
+  const minutes = forMinutes === 1 ? 'one minute' : `${forMinutes} minutes in a row`
+  const limits = [
+    ...(usd === null ? [] : [`$${usd} within an hour`]),
+    ...(callsPerMinute === null ? [] : [`${callsPerMinute} calls a minute for ${minutes}`]),
+  ]
+  return `stops a session or user above ${limits.join(' or ')}`
 }
 
 function conditionsOf({ targets }: Gate): (readonly [string, string])[] {

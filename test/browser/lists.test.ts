@@ -132,7 +132,11 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/gates/new',
-    files: ['features/gates/gate-form.tsx', 'features/gates/budget-fold.tsx'],
+    files: [
+      'features/gates/gate-form.tsx',
+      'features/gates/settings-folds.tsx',
+      'features/gates/budget-fold.tsx',
+    ],
     prepare: async () => {
       await page.getByText('Instructions, sampling').click()
       await page.getByText('Targets that come first from a share of a budget on').click()

@@ -140,6 +140,7 @@ test('empty fields are left to the gateway', () => {
     codexInstructions: null,
     usageHeaders: false,
     budgetHeaders: false,
+    fuse: null,
     adapt: 'retry',
     ignoreStore: false,
     timeoutMs: null,
@@ -170,4 +171,20 @@ test('a target keeps the share of a budget from which it comes first', () => {
   })
   const unsaid = findProblems({ ...shown, targets: [{ ...target, whenPercent: '' }] })
   expect(problemAt(unsaid, 'targets[0].when')).toBeDefined()
+})
+
+test('a fuse is changed as a whole, and removed when its fields are empty', () => {
+  const fused: Gate = { ...gate, fuse: { usd: 20, callsPerMinute: 60, forMinutes: 3 } }
+  const shown = toDraft(fused)
+  expect(toChanges(fused, shown)).toEqual({})
+  expect(toChanges(fused, { ...shown, fuse: { ...shown.fuse, usd: '25' } })).toEqual({
+    fuse: { usd: 25, callsPerMinute: 60, forMinutes: 3 },
+  })
+  const none = { usd: '', calls: '', minutes: '' }
+  expect(toChanges(fused, { ...shown, fuse: none })).toEqual({ fuse: null })
+  const problemsOf = (fuse: typeof none) => findProblems({ ...shown, fuse })
+  expect(problemAt(problemsOf({ ...none, usd: '0' }), 'fuse.usd')).toBeDefined()
+  expect(problemAt(problemsOf({ ...none, minutes: '3' }), 'fuse')).toBe(
+    'must set usd or callsPerMinute',
+  )
 })

@@ -1,6 +1,7 @@
 import { createGateBody } from '../../../src/contract/gates.ts'
 import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
+import { type FuseDraft, toFuse, toFuseDraft } from '../../format/fuse-draft.ts'
 import { joinGroups } from '../../format/join-groups.ts'
 
 export type Gate = AnswerOf<'GET /v1/gates/{id}'>
@@ -47,6 +48,7 @@ export interface GateDraft {
   readonly codexInstructions: string
   readonly usageHeaders: boolean
   readonly budgetHeaders: boolean
+  readonly fuse: FuseDraft
   readonly adapt: AdaptMode
   readonly ignoreStore: boolean
   readonly timeoutMs: string
@@ -78,6 +80,7 @@ export const EMPTY_DRAFT: GateDraft = {
   codexInstructions: '',
   usageHeaders: false,
   budgetHeaders: false,
+  fuse: toFuseDraft(null),
   adapt: 'retry',
   ignoreStore: false,
   timeoutMs: '',
@@ -141,6 +144,7 @@ export function toDraft(gate: Gate): GateDraft {
     codexInstructions: gate.codexInstructions ?? '',
     usageHeaders: gate.usageHeaders,
     budgetHeaders: gate.budgetHeaders,
+    fuse: toFuseDraft(gate.fuse),
     adapt: gate.adapt,
     ignoreStore: gate.ignoreStore,
     timeoutMs: toText(gate.timeoutMs),
@@ -150,7 +154,7 @@ export function toDraft(gate: Gate): GateDraft {
 
 export function toSettings(
   draft: GateDraft,
-): Required<Omit<GateSettings, 'displayName' | 'fuse'>> & GateSettings {
+): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
   const name = draft.displayName.trim()
   return {
     ...(name === '' ? {} : { displayName: name }),
@@ -189,6 +193,7 @@ export function toSettings(
     codexInstructions: draft.codexInstructions.trim() === '' ? null : draft.codexInstructions,
     usageHeaders: draft.usageHeaders,
     budgetHeaders: draft.budgetHeaders,
+    fuse: toFuse(draft.fuse),
     adapt: draft.adapt,
     ignoreStore: draft.ignoreStore,
     timeoutMs: toNullable(draft.timeoutMs),

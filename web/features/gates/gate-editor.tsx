@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { ChangedMeanwhile, changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatDuration } from '../../format/figures.ts'
+import { describeFuse } from '../../format/fuse-draft.ts'
 import { Button } from '../../ui/button.tsx'
 import {
   ChangedMeanwhileNote,
@@ -204,6 +205,7 @@ function describeChanges(before: Gate, after: Gate): readonly string[] {
   if (before.codexInstructions !== after.codexInstructions) told.push('Codex prompt')
   note('usageHeaders', before.usageHeaders ? 'yes' : 'no', after.usageHeaders ? 'yes' : 'no')
   note('budgetHeaders', before.budgetHeaders ? 'yes' : 'no', after.budgetHeaders ? 'yes' : 'no')
+  note('fuse', describeFuse(before.fuse), describeFuse(after.fuse))
   note('adapt', before.adapt, after.adapt)
   note('ignoreStore', before.ignoreStore ? 'off' : 'passed', after.ignoreStore ? 'off' : 'passed')
   note('isCatchAll', before.isCatchAll ? 'yes' : 'no', after.isCatchAll ? 'yes' : 'no')

@@ -23,6 +23,7 @@ import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import type { Gate } from './gate-draft.ts'
 import { GateEditor } from './gate-editor.tsx'
 import { FallbackNotice } from './gate-fallback.tsx'
+import { GateStops } from './gate-stops.tsx'
 import { GateTest } from './gate-test.tsx'
 import { GateTraffic } from './gate-traffic.tsx'
 import { useRecentCalls } from './use-recent-calls.ts'
@@ -117,6 +118,7 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   const [isDirty, setDirty] = useState(false)
   return (
     <>
+      <GateStops gateId={gate.id} />
       <FallbackNotice gateId={gate.id} />
       <UnpricedCalls gate={gate.id} />
       {tab === undefined && <GateTraffic gateId={gate.id} />}

@@ -32,14 +32,9 @@ const UnpricedCalls = lazy(async () => ({
 /** Only new accounts see them. */
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }))
 
-/** Most accounts have no used-up limit. */
-const LimitNoticeLine = lazy(async () => ({
-  default: (await import('../../ui/limit-notices.tsx')).LimitNoticeLine,
-}))
-
-/** Most accounts have no token that expires soon. */
-const EndingTokens = lazy(async () => ({
-  default: (await import('./ending-tokens.tsx')).EndingTokens,
+/** Most accounts have none of these notices. */
+const OverviewNotices = lazy(async () => ({
+  default: (await import('./overview-notices.tsx')).OverviewNotices,
 }))
 
 export function OverviewPage() {
@@ -120,7 +115,6 @@ function AccountUsage({
   const sum = useSums(range.current, 'all', { everyMs }).data?.data[0]
   // Where all models are free, calls say more.
   const metric = chosen ?? (sum?.cost.usd === 0 ? 'calls' : 'cost')
-  const exhausted = useExhausted('account', everyMs)
   const hasPeople = useHasPeople(range.current, everyMs)
   const shared = { range, choice, everyMs, metric }
   return (
@@ -128,12 +122,7 @@ function AccountUsage({
       <Suspense fallback={null}>
         <UnpricedCalls />
       </Suspense>
-      {exhausted.length > 0 && (
-        <Suspense>
-          <LimitNoticeLine exhausted={exhausted} />
-        </Suspense>
-      )}
-      <TokenReminder />
+      <Notices everyMs={everyMs} />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />
       <div className={classNames('grid gap-6', hasPeople ? 'xl:grid-cols-2' : 'xl:grid-cols-3')}>
         {hasPeople && <TopList title="Top people" groupBy="user" {...shared} />}
@@ -147,16 +136,19 @@ function AccountUsage({
   )
 }
 
-function TokenReminder() {
+function Notices({ everyMs }: { readonly everyMs: number | false }) {
   const [expiresBefore] = useState(() => endOfSoon(Date.now()))
+  const exhausted = useExhausted('account', everyMs)
+  const stops = useQuery({ ...operationQuery('GET /v1/fuse-stops'), refetchInterval: everyMs })
   const tokens = useQuery(
     operationQuery('GET /v1/access-tokens', { query: { expiresBefore, limit: 200 } }),
   )
+  const stopped = stops.data?.data ?? []
   const ending = tokens.data?.data ?? []
-  if (ending.length === 0) return null
+  if (exhausted.length + stopped.length + ending.length === 0) return null
   return (
     <Suspense>
-      <EndingTokens tokens={ending} />
+      <OverviewNotices exhausted={exhausted} stopped={stopped} ending={ending} />
     </Suspense>
   )
 }

@@ -1,0 +1,162 @@
+/**
+ * Fuses in the dashboard, in a real browser on the real server: set in a gate's form, shown where
+ * they stop somebody, and lifted.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  follow,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { findPageFaults } from '../support/page-checks.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let page: Page
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  await controlPlaneCall(gatehouse, 'PATCH', '/v1/account/attribution', {
+    endUsers: true,
+    peopleFigures: 'administrators',
+  })
+  await createGate(gatehouse, 'plain', 'sandbox/echo')
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  page = visit.page
+  await enterAsOwner(page, gatehouse)
+})
+afterAll(async () => {
+  expect(visit.complaints).toEqual([])
+  await browser.close()
+  await gatehouse.remove()
+})
+
+async function fuseOf(gate: string): Promise<unknown> {
+  const response = await controlPlaneCall(gatehouse, 'GET', `/v1/gates/${gate}`)
+  return ((await response.json()) as { fuse: unknown }).fuse
+}
+
+async function call(gate: string, names: Readonly<Record<string, string>>): Promise<number> {
+  const response = await fetch(`${gatehouse.url}/v1/responses`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gatehouse.key}`,
+      'content-type': 'application/json',
+      ...names,
+    },
+    body: JSON.stringify({ model: gate, input: 'x' }),
+  })
+  await response.text()
+  return response.status
+}
+
+async function blow(gate: string, names: Readonly<Record<string, string>>): Promise<void> {
+  await pollUntil('the fuse to blow', async () => (await call(gate, names)) === 403)
+}
+
+async function createRunaway(gate: string): Promise<void> {
+  await createGate(gatehouse, gate, 'sandbox/echo', {
+    fuse: { callsPerMinute: 1, forMinutes: 1 },
+  })
+  await blow(gate, { 'x-gatehouse-user': 'customer-4711' })
+  await blow(gate, { 'x-gatehouse-session': 'conversation-9' })
+  // The user's name is stored with the first calls.
+  await pollUntil('the name of the user', async () => {
+    const response = await controlPlaneCall(gatehouse, 'GET', `/v1/gates/${gate}/stops`)
+    return (await response.text()).includes('customer-4711')
+  })
+}
+
+const stopped = () => page.getByRole('region', { name: 'Stopped by the fuse' })
+
+test('a fuse is set, explained when it is incomplete, and removed in the form of a gate', async () => {
+  await follow(page, '/gates/plain')
+  const fold = page.locator('summary').filter({ hasText: 'Fuse' })
+  await fold.click()
+  await page.getByLabel('Minutes in a row').fill('3')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Set US dollars or calls a minute.').waitFor()
+  await page.getByLabel('Calls a minute').fill('1,200')
+  await page.getByLabel('US dollars an hour').fill('0')
+  await page.getByText('must be at least 0.01').waitFor()
+  await page.getByLabel('US dollars an hour').fill('20')
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('fuse: none → $20 in an hour or 1200 calls a minute for 3 minutes').waitFor()
+  expect(await fuseOf('plain')).toEqual({ usd: 20, callsPerMinute: 1_200, forMinutes: 3 })
+  await page.reload()
+  await fold.filter({ hasText: '$20 an hour · 1200 calls a minute' }).click()
+  for (const label of ['US dollars an hour', 'Calls a minute', 'Minutes in a row'])
+    await page.getByLabel(label).fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved; the next call uses it.').waitFor()
+  expect(await fuseOf('plain')).toBeNull()
+})
+
+test('a gate’s page lists the stopped, with who, since when and why, and lifts a stop with one click', async () => {
+  await follow(page, '/gates/plain')
+  await page.getByLabel('Display name').waitFor()
+  expect(await stopped().count()).toBe(0)
+  await createRunaway('runaway')
+  await follow(page, '/gates/runaway')
+  const user = stopped().getByRole('row', { name: /customer-4711/ })
+  await user.getByText('Made more than 1').waitFor()
+  await user.locator('time').waitFor()
+  const session = stopped().getByRole('row', { name: /Session \w+/ })
+  await session.getByRole('link').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await user.getByRole('button', { name: 'Lift the stop of customer-4711' }).click()
+  await page.getByText('Stop of “customer-4711” lifted').waitFor()
+  await user.waitFor({ state: 'detached' })
+  expect(await call('runaway', { 'x-gatehouse-user': 'customer-4711' })).toBe(200)
+  expect(await call('runaway', { 'x-gatehouse-session': 'conversation-9' })).toBe(403)
+  await session.getByRole('button', { name: /^Lift/ }).press('Enter')
+  await stopped().waitFor({ state: 'detached' })
+  expect(await page.evaluate('document.activeElement.closest("#content") !== null')).toBe(true)
+  expect(await call('runaway', { 'x-gatehouse-session': 'conversation-9' })).toBe(200)
+})
+
+test('the overview names the gates whose fuses stopped somebody, until all stops are lifted', async () => {
+  await createRunaway('second')
+  await page.goto('/dashboard/')
+  const notice = page.getByRole('region', { name: 'Stopped by fuses' })
+  await notice.getByText('1 session and 1 user on second').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await notice.getByRole('link', { name: 'second' }).click()
+  for (const left of [1, 0]) {
+    await stopped().getByRole('button', { name: /^Lift/ }).first().click()
+    await pollUntil('the stop to be lifted', async () => {
+      const response = await controlPlaneCall(gatehouse, 'GET', '/v1/gates/second/stops')
+      return ((await response.json()) as { data: unknown[] }).data.length === left
+    })
+  }
+  await stopped().waitFor({ state: 'detached' })
+  await follow(page, '/')
+  await page.getByRole('list', { name: 'Top gates' }).waitFor()
+  expect(await notice.count()).toBe(0)
+})
+
+test('a reader who does not see people gets no name, and can lift the stop', async () => {
+  await createRunaway('private')
+  await follow(page, '/settings')
+  await page
+    .getByRole('combobox', { name: 'Who sees figures of other people' })
+    .selectOption({ value: 'hidden' })
+  await page.getByText('Account saved').waitFor()
+  await page.goto('/dashboard/gates/private')
+  await stopped()
+    .getByRole('row', { name: /End user \w+/ })
+    .getByRole('button', { name: /^Lift/ })
+    .click()
+  await page.getByText(/^Stop of “End user \w+” lifted$/).waitFor()
+  expect(await page.getByText('customer-4711').count()).toBe(0)
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { describeFuse, toFuse, toFuseDraft } from './fuse-draft.ts'
+
+test.each([
+  [null],
+  [{ usd: 0.5, callsPerMinute: null, forMinutes: 5 }],
+  [{ usd: null, callsPerMinute: 60, forMinutes: 5 }],
+  [{ usd: 20, callsPerMinute: 1_000, forMinutes: 1 }],
+  [{ usd: 20, callsPerMinute: null, forMinutes: 7 }],
+])('a fuse comes back from its fields unchanged: %j', (fuse) => {
+  expect(toFuse(toFuseDraft(fuse))).toEqual(fuse)
+})
+
+test('groups of digits are joined, and a comma before other digits is a decimal point', () => {
+  expect(toFuse({ usd: '1,000', calls: ' 2 000', minutes: '' })).toEqual({
+    usd: 1_000,
+    callsPerMinute: 2_000,
+    forMinutes: 5,
+  })
+  expect(toFuse({ usd: '0,5', calls: '', minutes: '' })).toMatchObject({ usd: 0.5 })
+  expect(toFuse({ usd: 'much', calls: '', minutes: '' })?.usd).toBeNaN()
+})
+
+test.each([
+  [null, 'none'],
+  [{ usd: 20, callsPerMinute: null, forMinutes: 5 }, '$20 in an hour'],
+  [{ usd: null, callsPerMinute: 60, forMinutes: 1 }, '60 calls a minute for one minute'],
+  [
+    { usd: 20, callsPerMinute: 60, forMinutes: 5 },
+    '$20 in an hour or 60 calls a minute for 5 minutes',
+  ],
+])('a fuse in words: %j', (fuse, words) => {
+  expect(describeFuse(fuse)).toBe(words)
+})

@@ -94,7 +94,7 @@ export type ResourceActions<Row extends Dated, Description extends ResourceDescr
 > & {
   readonly word: ResourceWord
   idOf(row: Row): string
-  toBody(row: Row): z.input<Description['body']>
+  toBody(row: Row, caller: ControlPlaneCaller): z.input<Description['body']>
   beforeShowing?(accountId: AccountId, rows: readonly Row[]): Promise<void> | undefined
   /** Binds other routes before the routes of a single resource, whose path might match theirs. */
   bindOthers?(): void
@@ -121,7 +121,8 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
 
   if (list !== undefined)
     app.openapi(routes.list, async (c) => {
-      const { accountId } = callerOf(c.env)
+      const caller = callerOf(c.env)
+      const { accountId } = caller
       const { limit, cursor, ...filters } = c.req.valid('query')
       const before = decodeCursor(cursor)
       const part = { limit: limit + 1, ...(before === undefined ? {} : { before }) }
@@ -129,7 +130,8 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
       const rest = rows.filter((row) => isAfter(toPosition(row), before))
       const page = toPage(rest, limit, toPosition)
       await beforeShowing?.(accountId, page.items)
-      return c.json({ data: page.items.map(toBody), nextCursor: page.nextCursor }, 200)
+      const data = page.items.map((row) => toBody(row, caller))
+      return c.json({ data, nextCursor: page.nextCursor }, 200)
     })
 
   if (create !== undefined)
@@ -147,12 +149,13 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
 
   if (show !== undefined)
     app.openapi(routes.show, async (c) => {
-      const { accountId } = callerOf(c.env)
+      const caller = callerOf(c.env)
+      const { accountId } = caller
       const id = idIn(c.req.valid('param'))
       const row = await show(accountId, id)
       const ready = beforeShowing?.(accountId, [row])
       await ready
-      const body = toBody(ready === undefined ? row : await show(accountId, id))
+      const body = toBody(ready === undefined ? row : await show(accountId, id), caller)
       return c.json(body, 200, tag(body))
     })
 

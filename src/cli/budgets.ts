@@ -317,8 +317,8 @@ function scopeOf({ scope, keyId, gateId, member, endUser, tag }: Budget): string
   return `the ${scope} ${keyId ?? gateId ?? member ?? endUser ?? tag}`
 }
 
-function usedOf({ used, limitTokens }: Budget): string {
-  if (used === null) return '-'
+function usedOf({ used, scope, limitTokens }: Budget): string {
+  if (used === null) return scope === 'user' ? 'hidden' : '-'
   return limitTokens === null ? `$${used.usd}` : String(used.tokens)
 }
 
@@ -339,7 +339,7 @@ function show(budget: Budget, isJson: boolean): void {
       ['name', budget.name],
       ['of', scopeOf(budget)],
       ['limit', `${limitOf(budget)} (${budget.period})`],
-      ['used', `${usedOf(budget)}${budget.isExhausted ? ', used up' : ''}`],
+      ['used', `${usedOf(budget)}${budget.isExhausted === true ? ', used up' : ''}`],
       ['at limit', describeRule(budget)],
       ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
       ...(budget.raise === null ? [] : [['raised', raiseOf(budget)] as const]),

@@ -136,18 +136,22 @@ const budgetBody = z
       .nullable()
       .meta({
         description:
-          'Usage in the current period by calls that began after the budget was created; null ' +
-          'for `each-user` and `each-key`.',
+          'Usage in the current period by calls that began after the budget was created. Null for ' +
+          '`each-user` and `each-key`, and for a user whose figures are hidden from you ' +
+          '(`peopleFigures` of `/v1/account/attribution`).',
       }),
     reserved: z
       .object({ tokens: amount, usd: amount })
       .nullable()
       .meta({ description: 'The usage that is reserved for running calls; null like `used`.' }),
-    isExhausted: z.boolean().meta({
-      description:
-        'Whether the budget is used up, so calls are refused with 429 `quota_exceeded`, or steered ' +
-        'as `atLimit` says.',
-    }),
+    isExhausted: z
+      .boolean()
+      .nullable()
+      .meta({
+        description:
+          'Whether the budget is used up, so calls are refused with 429 `quota_exceeded`, or ' +
+          'steered as `atLimit` says. Null: the figures of the user are hidden from you.',
+      }),
     resetsAt: time.nullable().meta({ description: 'null: never.' }),
     createdAt: time,
     updatedAt: time,
@@ -210,6 +214,9 @@ export const updateBudgetBody = z
   .partial()
   .meta({ id: 'UpdateBudget', description: 'Only the given fields change.' })
 
+const FOR_PEOPLE =
+  'For a budget of another user, and of the scope `each-user`: only the owner and API keys may do ' +
+  'this.'
 const IMMUTABLE = 'cannot be changed; create a new budget instead'
 
 export const budgetResource = {
@@ -222,10 +229,14 @@ export const budgetResource = {
   groupDescription: 'A limit on what an account, a key, a gate, a user or a tag spends.',
   operations: {
     list: 'List budgets, newest first, with what is used of them',
-    create: 'Create a budget',
+    create: { summary: 'Create a budget', description: FOR_PEOPLE, refusals: [403] },
     show: 'Show a budget and what is used of it',
-    update: 'Change a budget; its usage stays',
-    delete: 'Delete a budget',
+    update: {
+      summary: 'Change a budget; its usage stays',
+      description: FOR_PEOPLE,
+      refusals: [403],
+    },
+    delete: { summary: 'Delete a budget', description: FOR_PEOPLE, refusals: [403] },
   },
   list: listOf(budgetBody, 'BudgetList'),
   body: budgetBody,

@@ -41,6 +41,8 @@ export const END_USER = 'end:'
 
 /** Stands for the member in the key's place of a playground call, where the member is hidden. */
 export const PLAYGROUND_KEY = '(playground)'
+/** Stands for the budget of a user in a call, where the user is hidden. */
+export const HIDDEN_BUDGET = '(budget)'
 /** The user that the calls of erased end users count for. */
 export const ERASED_USER = '(erased)'
 const ID_OF_END_USER = /^(?:end:[0-9a-f]{16}|\(erased\))$/

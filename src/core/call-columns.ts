@@ -145,8 +145,9 @@ export const CALL_COLUMNS = {
     body: {
       description:
         'The limit that refused the call: the id of a budget, `monthly_tokens`, `monthly_spend`, ' +
-        '`requests_per_minute`, `tokens_per_minute` or `concurrent_calls`. Null: no limit refused ' +
-        'the call, or an older version wrote the row.',
+        '`requests_per_minute`, `tokens_per_minute` or `concurrent_calls`; `(budget)` is a deleted ' +
+        'budget, or one of a user who is hidden from you. Null: no limit refused the call, or an ' +
+        'older version wrote the row.',
       example: 'bud_01a1fbc63aa470d6877cf556d6121edd',
     },
   },
@@ -311,8 +312,8 @@ export const CALL_COLUMNS = {
     body: {
       description:
         'The budget that changed which targets were asked, and how: `cheaper`, `free-only`, ' +
-        '`preferred` (the target’s `when`) or `kept` (a turn in its middle kept its target). Null: ' +
-        'none.',
+        '`preferred` (the target’s `when`) or `kept` (a turn in its middle kept its target). The id ' +
+        'is `(budget)` for a deleted budget, or one of a user who is hidden from you. Null: none.',
       example: 'bud_01a1fbc63aa470d6877cf556d6121edd; cheaper',
     },
   },

@@ -34,6 +34,10 @@ export class BudgetReservation implements CountedBudget {
     return this.#counter.budget.atLimit ?? 'refuse'
   }
 
+  get scope() {
+    return this.#counter.budget.scope
+  }
+
   get isUsedUp(): boolean {
     return this.#shortage !== undefined
   }

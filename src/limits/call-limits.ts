@@ -275,7 +275,8 @@ class RateTicket implements Ticket {
   }
 
   get spend(): SpendState | undefined {
-    return fullestOf(this.#budgets.flatMap((reservation) => reservation.spend ?? []))
+    const shown = this.#budgets.filter(({ scope }) => this.#usage.showsSpend(this.caller, scope))
+    return fullestOf(shown.flatMap(({ spend }) => spend ?? []))
   }
 
   refuse(refusal: RateRefusal, holder: Holder): GatewayError {

@@ -178,6 +178,6 @@ export class HeadBudget {
 }
 
 /** A member's own token, or the playground, whose calls have the member's id as their key. */
-function isPersonal({ keyId, token, fixed }: CountedCaller): boolean {
+export function isPersonal({ keyId, token, fixed }: CountedCaller): boolean {
   return token?.owner?.type === 'member' || fixed?.user === keyId
 }

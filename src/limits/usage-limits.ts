@@ -12,7 +12,7 @@ import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
 import { BudgetReservation } from './budget-reservation.ts'
 import { BudgetsByScope } from './budgets-by-scope.ts'
-import { HeadCounter } from './head-counter.ts'
+import { HeadCounter, isPersonal } from './head-counter.ts'
 import { HeadReadings, type ReadHeads } from './head-readings.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
 import {
@@ -32,6 +32,8 @@ import {
 interface UsageLimitsOptions {
   readonly plans: Plans
   readonly onAlert?: (alert: BudgetAlert) => void
+  /** Whether API keys of the account see figures of people. */
+  readonly showsPeople?: (accountId: AccountId) => boolean
   readonly clock?: Clock
 }
 
@@ -80,11 +82,18 @@ export class UsageLimits {
   readonly #quotas = new Map<AccountId, UsageCounter>()
   readonly #budgets: BudgetsByScope
   readonly #past = new AwaitedPast()
+  readonly #showsPeople: (accountId: AccountId) => boolean
   #sharing: UsageSharing | undefined
   #headReadings: HeadReadings | undefined
 
-  constructor({ plans, onAlert = () => {}, clock = systemClock }: UsageLimitsOptions) {
+  constructor({
+    plans,
+    onAlert = () => {},
+    showsPeople = () => false,
+    clock = systemClock,
+  }: UsageLimitsOptions) {
     this.#plans = plans
+    this.#showsPeople = showsPeople
     this.#budgets = new BudgetsByScope({
       onAlert,
       now: () => clock.now(),
@@ -212,9 +221,19 @@ export class UsageLimits {
   ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[] {
     return this.#budgets.findFor(caller, dimensions).flatMap((counter) => {
       const { endsAtMs, shown } = counter.windowAt(nowMs)
-      const isOwn = OWN_SCOPES.has(counter.budget.scope.type)
+      const { scope } = counter.budget
+      const isOwn = OWN_SCOPES.has(scope.type) && this.showsSpend(caller, scope)
       return isOwn ? (counter.spendIn({ endsAtMs, nanoUsd: shown.nanoUsd }) ?? []) : []
     })
+  }
+
+  /**
+   * Whether the caller is told how much of the budget is used. Every member can create an API key
+   * that counts for somebody else.
+   */
+  showsSpend(caller: Caller, { type }: Pick<BudgetScope, 'type'>): boolean {
+    if (type !== 'user' && type !== 'each-user') return true
+    return isPersonal(caller) || (caller.token === undefined && this.#showsPeople(caller.accountId))
   }
 
   /**

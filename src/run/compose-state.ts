@@ -6,6 +6,7 @@ import { ChangeFollowers, type Follower } from '../cluster/change-followers.ts'
 import { findMasterKeys, openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
+import type { AccountId } from '../core/ids.ts'
 import { OWNED_PREFIX, ownedSlugOf } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
 import { readFusedStopId } from '../core/stop.ts'
@@ -200,8 +201,14 @@ export async function openState({
           'a provider key cannot be decrypted: its calls fail',
         ),
     })
-    const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
-    const usage = new UsageLimits({ plans, onAlert })
+    const showsPeople = (accountId: AccountId) =>
+      attribution.settingsOf(accountId).peopleFigures === 'administrators'
+    // Every member can read what webhooks receive, so events obey the same setting as API keys.
+    const onAlert = (alert: BudgetAlert) => {
+      const { accountId, scope } = alert.budget
+      if (scope.type !== 'user' || showsPeople(accountId)) webhooks.publishBudgetAlert(alert)
+    }
+    const usage = new UsageLimits({ plans, onAlert, showsPeople })
     const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
     const modelPrices = await ModelPriceRegistry.load({
       prices: store.modelPrices,

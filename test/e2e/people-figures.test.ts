@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { Browser } from '../support/browser.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 setDefaultTimeout(180_000)
 
@@ -24,8 +25,13 @@ let stranger: Browser
 let ids: { owner: string; member: string; endUser: string }
 let tokens: { ofMember: string; ofNobody: string }
 /** The calls of each person, and the session of the owner's token. */
-let calls: { owner: string; member: string; endUser: string; playground: string }
+let calls: Record<'owner' | 'member' | 'endUser' | 'playground' | 'refused', string>
 let session: string
+/** The ids of budgets in tokens: of each person, and of `each-user`. */
+let budgets: { owner: string; member: string; endUser: string; each: string }
+/** A key whose calls count for the member. */
+let keyOfMember: string
+let receiver: WebhookReceiver
 
 const withKey = (key: string) =>
   new Browser(server.url, {
@@ -43,12 +49,19 @@ async function signUp(name: string, more: object, headers: Record<string, string
   return { browser, id: (user as { id: string }).id }
 }
 
-async function call(key: string, headers: Record<string, string> = {}): Promise<string> {
+async function call(key: string, headers: Record<string, string> = {}, status = 200) {
   const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] }
   const answer = await withKey(key).send('/v1/chat/completions', { ...post(body), headers })
-  expect(answer.status).toBe(200)
+  expect(answer.status).toBe(status)
   await answer.arrayBuffer()
   return answer.headers.get('x-request-id') ?? ''
+}
+
+const ALL_TIME = { period: 'total', alertAt: [1] }
+
+async function createBudget(body: object): Promise<string> {
+  const budget = { limitTokens: 1_000_000, ...ALL_TIME, ...body }
+  return String((await withKey(server.key).json('/v1/budgets', 201, post(budget))).id)
 }
 
 async function createToken(name: string, owner: object | null): Promise<string> {
@@ -57,7 +70,11 @@ async function createToken(name: string, owner: object | null): Promise<string> 
 }
 
 beforeAll(async () => {
-  server = await startGatehouse({ sandbox: true, environment: { GATEHOUSE_SIGN_UP: 'open' } })
+  receiver = startWebhookReceiver('planted-webhook-secret-people')
+  server = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_SIGN_UP: 'open', GATEHOUSE_TRUSTED_HOSTS: receiver.host },
+  })
   const key = withKey(server.key)
   await key.json(SETTING, 200, { method: 'PATCH', body: { endUsers: true } })
   const first = await signUp('ann', {}, { authorization: `Bearer ${server.key}` })
@@ -72,12 +89,22 @@ beforeAll(async () => {
     ofMember: await createToken('bob', { type: 'member', id: second.id }),
     ofNobody: await createToken('ci', null),
   }
+  const ofMember = { name: 'bob', user: second.id }
+  keyOfMember = String((await key.json('/v1/keys', 201, post(ofMember))).key)
+  budgets = {
+    owner: await createBudget({ member: first.id }),
+    member: await createBudget({ member: second.id }),
+    endUser: await createBudget({ endUser: END_USER, limitTokens: 1 }),
+    each: await createBudget({ scope: 'each-user' }),
+  }
+  await createBudget({ member: second.id, limitTokens: undefined, limitUsd: 1 })
   calls = {
     owner: await call(ofOwner, { 'x-gatehouse-session': 's1' }),
     member: await call(tokens.ofMember),
     endUser: await call(server.key, { 'x-gatehouse-user': END_USER }),
-    playground: '',
+    ...{ playground: '', refused: '' },
   }
+  calls.refused = await call(server.key, { 'x-gatehouse-user': END_USER }, 429)
   const chat = { gateId: 'demo', stream: false, messages: [{ role: 'user', content: 'hi' }] }
   const played = await owner.send('/v1/playground', post(chat))
   await played.arrayBuffer()
@@ -86,14 +113,17 @@ beforeAll(async () => {
   const rows = await pollUntil('the rows of the calls, and the name of the end user', async () => {
     const data = (await owner.json('/v1/logs', 200)).data as Record<string, string>[]
     const isNamed = data.some(({ userName }) => userName === END_USER)
-    return data.length === 4 && isNamed ? data : undefined
+    return data.length === 5 && isNamed ? data : undefined
   })
   const rowOf = (id: string) => rows.find((row) => row.id === id)
   session = rowOf(calls.owner)?.session ?? ''
   ids = { owner: first.id, member: second.id, endUser: rowOf(calls.endUser)?.user ?? '' }
   expect(ids.endUser).toMatch(/^end:[0-9a-f]{16}$/)
 })
-afterAll(() => server.remove())
+afterAll(async () => {
+  await server.remove()
+  await receiver.stop()
+})
 
 async function setSwitch(peopleFigures: (typeof SWITCHES)[number]): Promise<void> {
   await owner.json(SETTING, 200, { method: 'PATCH', body: { peopleFigures } })
@@ -103,16 +133,21 @@ interface Viewer {
   readonly role: string
   readonly open: () => Browser
   readonly self: 'owner' | 'member' | undefined
+  /** Signed in, so that the caller has no key. */
+  readonly isUser?: true
   /** With the switch at `hidden`, `owner` and `administrators`. */
   readonly sees: readonly [Visible, Visible, Visible]
 }
 
 const VIEWERS: readonly Viewer[] = [
   {
-    ...{ role: 'the owner', self: 'owner', open: () => owner },
+    ...{ role: 'the owner', self: 'owner', open: () => owner, isUser: true },
     sees: ['self', 'everyone', 'everyone'],
   },
-  { role: 'a member', self: 'member', open: () => member, sees: ['self', 'self', 'self'] },
+  {
+    ...{ role: 'a member', self: 'member', open: () => member, isUser: true },
+    sees: ['self', 'self', 'self'],
+  },
   {
     ...{ role: 'an API key', self: undefined, open: () => withKey(server.key) },
     sees: ['nobody', 'nobody', 'everyone'],
@@ -193,8 +228,18 @@ describe.each(CASES)('$name, $viewer.role', (each) => {
       )
   })
 
+  test('GET /api/oauth/usage', async () => {
+    const { limits } = await caller.json('/api/oauth/usage', viewer.isUser ? 401 : 200)
+    if (viewer.isUser) return
+    const isOfMember = viewer.self === 'member'
+    expect(limits).toHaveLength(isOfMember ? 1 : 0)
+    const ofKey = await withKey(keyOfMember).json('/api/oauth/usage', 200)
+    expect(ofKey.limits).toHaveLength(name === 'administrators' ? 1 : 0)
+  })
+
   if (isToken) {
     test.each([
+      '/v1/budgets',
       '/v1/logs',
       '/v1/logs/export?format=csv',
       '/v1/usage/sessions',
@@ -205,9 +250,97 @@ describe.each(CASES)('$name, $viewer.role', (each) => {
     return
   }
 
+  test('GET /v1/budgets', async () => {
+    const rows = (await list('/v1/budgets')) as unknown as Record<string, unknown>[]
+    const ofUsers = rows.filter(({ scope, limitUsd }) => scope === 'user' && limitUsd === null)
+    expect(ofUsers).toHaveLength(3)
+    for (const who of ['owner', 'member', 'endUser'] as const) {
+      const listed = ofUsers.find(({ id }) => id === budgets[who])
+      const single = await caller.json(`/v1/budgets/${budgets[who]}`, 200)
+      for (const budget of [listed, single]) {
+        const { used, reserved, isExhausted } = budget ?? {}
+        const isUsed = ((used as { tokens: number } | null)?.tokens ?? 0) > 0
+        expect([who, isUsed, reserved, isExhausted]).toEqual(
+          shown.includes(ids[who])
+            ? [who, true, { tokens: 0, usd: 0 }, who === 'endUser']
+            : [who, false, null, null],
+        )
+      }
+    }
+  })
+
+  test('GET /v1/budgets/{id}/heads', async () => {
+    const path = `/v1/budgets/${budgets.each}/heads`
+    if (sees === 'nobody') expect(await statusOf(path)).toBe(403)
+    else expect(distinct((await list(path)).map(({ id }) => id))).toEqual([...shown])
+    expect(await list(`/v1/budgets/${budgets.endUser}/heads`)).toEqual([])
+  })
+
+  test('POST /v1/budgets/simulate', async () => {
+    const from = new Date(Date.now() - 3_600_000).toISOString()
+    const limit = { limitTokens: 1, period: 'total', from }
+    const simulate = async (scope: object) =>
+      await caller.send('/v1/budgets/simulate', post({ ...limit, ...scope }))
+    for (const who of ['owner', 'member'] as const)
+      expect([who, (await simulate({ member: ids[who] })).status]).toEqual([
+        who,
+        shown.includes(ids[who]) ? 200 : 403,
+      ])
+    const ofEndUser = await simulate({ endUser: END_USER })
+    expect(ofEndUser.status).toBe(sees === 'everyone' ? 200 : 403)
+    const answer = (await (await simulate({ scope: 'each-user' })).json()) as {
+      heads: readonly { id: string }[]
+    }
+    for (const { id } of answer.heads) expect(shown).toContain(id)
+  })
+
+  test('POST, PATCH and DELETE /v1/budgets limit others with the right to, and show no use', async () => {
+    const limit = { limitTokens: 5_000_000, period: 'total' }
+    const mayLimitOthers = viewer.role !== 'a member'
+    for (const [who, scope] of [
+      ['owner', { member: ids.owner }],
+      ['member', { member: ids.member }],
+      ['endUser', { endUser: END_USER }],
+      ['each', { scope: 'each-user' }],
+    ] as const) {
+      const may = mayLimitOthers || who === viewer.self
+      const isShown = who !== 'each' && shown.includes(ids[who])
+      const created = await caller.send('/v1/budgets', post({ ...limit, ...scope }))
+      expect([who, created.status]).toEqual([who, may ? 201 : 403])
+      const path = `/v1/budgets/${budgets[who]}`
+      const change = { method: 'PATCH', body: { name: `${viewer.role} changed it` } }
+      const changed = await caller.send(path, change)
+      expect([who, changed.status]).toEqual([who, may ? 200 : 403])
+      if (!may) {
+        expect(await changed.text()).toContain('Only the signed-in owner')
+        expect((await caller.send(path, { method: 'DELETE' })).status).toBe(403)
+        continue
+      }
+      const { used } = (await changed.json()) as { used: unknown }
+      expect([who, used !== null]).toEqual([who, isShown])
+      const { id, used: usedOfNew } = (await created.json()) as { id: string; used: unknown }
+      expect([who, usedOfNew !== null]).toEqual([who, isShown])
+      expect((await caller.send(`/v1/budgets/${id}`, { method: 'DELETE' })).status).toBe(204)
+    }
+  })
+
+  test('refusals in GET /v1/logs name no budget of a hidden person', async () => {
+    const isShown = shown.includes(ids.endUser)
+    const rows = [
+      (await list('/v1/logs')).find(({ id }) => id === calls.refused),
+      await caller.json(`/v1/logs/${calls.refused}`, 200),
+    ]
+    for (const row of rows)
+      expect([row?.status, row?.refusedBy]).toEqual([429, isShown ? budgets.endUser : '(budget)'])
+    for (const format of ['csv', 'ndjson']) {
+      const text = await (await caller.send(`/v1/logs/export?format=${format}`)).text()
+      expect(text.includes(budgets.endUser)).toBe(isShown)
+    }
+  })
+
   test('GET /v1/logs', async () => {
     const rows = await list('/v1/logs')
-    expect(rows).toHaveLength(4)
+    expect(rows).toHaveLength(5)
     expect(distinct(rows.map(({ user }) => user))).toEqual([...shown])
     expect(distinct(rows.map(({ userName }) => userName))).toHaveLength(shown.length)
     const { keyId } = rows.find(({ id }) => id === calls.playground) ?? {}
@@ -228,13 +361,13 @@ describe.each(CASES)('$name, $viewer.role', (each) => {
   test('GET /v1/logs/export', async () => {
     const csv = await (await caller.send('/v1/logs/export?format=csv')).text()
     const [head = '', ...lines] = csv.trimEnd().split('\r\n')
-    expect(lines).toHaveLength(4)
+    expect(lines).toHaveLength(5)
     const columns = head.split(',')
     expect(columns.includes('user')).toBe(sees === 'everyone')
     expect(columns.includes('userName')).toBe(sees === 'everyone')
     const text = await (await caller.send('/v1/logs/export?format=ndjson')).text()
     const rows = text.trimEnd().split('\n')
-    expect(rows).toHaveLength(4)
+    expect(rows).toHaveLength(5)
     for (const row of rows) expect('user' in JSON.parse(row)).toBe(sees === 'everyone')
     for (const file of [csv, text]) {
       expect(file.includes(ids.endUser)).toBe(sees === 'everyone')
@@ -264,6 +397,54 @@ describe.each(CASES)('$name, $viewer.role', (each) => {
     for (const word of [...Object.values(ids), END_USER, 'bob', 'ann'])
       expect(text.includes(word)).toBe(false)
   })
+})
+
+test('webhooks get events of a person’s budget only while API keys see people', async () => {
+  const hook = { url: receiver.url, secret: 'planted-webhook-secret-people' }
+  const events = ['budget.threshold', 'budget.exhausted']
+  await withKey(server.key).json('/v1/webhooks', 201, post({ ...hook, events }))
+  const limit = { limitTokens: 1, alertAt: [1] }
+  const persons: string[] = []
+  const heard = () => receiver.deliveries.map(({ event }) => event.data.budgetId)
+  for (const name of SWITCHES) {
+    await setSwitch(name)
+    const ofPerson = await createBudget({ ...limit, endUser: 'eve' })
+    const ofAccount = await createBudget({ ...limit, scope: 'account' })
+    await call(server.key, { 'x-gatehouse-user': 'eve' })
+    const expected = name === 'administrators' ? [ofAccount, ofPerson] : [ofAccount]
+    await pollUntil('the events', async () => expected.every((id) => heard().includes(id)))
+    for (const id of [ofPerson, ofAccount])
+      await withKey(server.key).send(`/v1/budgets/${id}`, { method: 'DELETE' })
+    persons.push(ofPerson)
+  }
+  expect(heard().filter((id) => persons.includes(String(id)))).toEqual(persons.slice(-1))
+})
+
+test('an administrator caps a person without seeing figures, and the person sees them', async () => {
+  await setSwitch('hidden')
+  const limit = { limitUsd: 1, period: 'month', unpriced: 'estimate' }
+  const usd = await owner.json('/v1/budgets', 201, post({ ...limit, member: ids.member }))
+  const headerOf = async (key: string) => {
+    const body = { model: 'demo', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }
+    const answer = await withKey(key).send('/v1/messages', post(body))
+    await answer.arrayBuffer()
+    return [answer.status, answer.headers.get('anthropic-ratelimit-unified-status')]
+  }
+  expect(await headerOf(tokens.ofMember)).toEqual([200, 'allowed'])
+  expect(await headerOf(keyOfMember)).toEqual([200, null])
+  const cap = { limitTokens: 1, period: 'month', message: 'Ask Ann.' }
+  const { id, used } = await owner.json('/v1/budgets', 201, post({ ...cap, member: ids.member }))
+  expect(used).toBeNull()
+  await call(tokens.ofMember)
+  await call(tokens.ofMember, {}, 429)
+  expect(await owner.json(`/v1/budgets/${id}`, 200)).toMatchObject({ isExhausted: null })
+  expect(await member.json(`/v1/budgets/${id}`, 200)).toMatchObject({ isExhausted: true })
+  await owner.json(`/v1/budgets/${id}`, 200, { method: 'PATCH', body: { limitTokens: 1_000_000 } })
+  await call(tokens.ofMember)
+  await setSwitch('administrators')
+  expect(await headerOf(keyOfMember)).toEqual([200, 'allowed'])
+  for (const each of [id, usd.id])
+    expect((await owner.send(`/v1/budgets/${each}`, { method: 'DELETE' })).status).toBe(204)
 })
 
 test('another account sees nothing of these people, whatever the switches say', async () => {

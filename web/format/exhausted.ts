@@ -4,7 +4,8 @@ interface BudgetState {
   readonly keyId: string | null
   readonly gateId: string | null
   readonly resetsAt: string | null
-  readonly isExhausted: boolean
+  /** Null: hidden from the reader. */
+  readonly isExhausted: boolean | null
 }
 
 interface QuotaState {
@@ -39,7 +40,7 @@ export function findExhausted(
         )
   const budgets = limits.budgets.filter(
     ({ isExhausted, gateId, keyId }) =>
-      isExhausted && (scope === 'account' || (scope === 'gate' ? gateId : keyId) !== null),
+      isExhausted === true && (scope === 'account' || (scope === 'gate' ? gateId : keyId) !== null),
   )
   return [
     ...quotas.map(([name, { resetsAt }]) => ({

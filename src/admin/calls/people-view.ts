@@ -1,8 +1,9 @@
 /** Who sees figures of people: members and end users (decision 0121). */
-import { PLAYGROUND_KEY } from '../../core/attribution.ts'
+import { HIDDEN_BUDGET, PLAYGROUND_KEY } from '../../core/attribution.ts'
+import { type Budget, isBudgetId } from '../../core/budget.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { KeyId } from '../../core/ids.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
 import type { SessionRow } from '../../store/usage/sessions.ts'
 import type { ControlPlaneCaller, ControlPlaneDependencies } from '../control-plane-app.ts'
 
@@ -13,11 +14,15 @@ export class PeopleView {
   /** The member whose figures the caller sees in any case. Undefined: no member. */
   readonly self: string | undefined
   readonly #reason: string
+  readonly #accountId: AccountId
+  readonly #budgets: Pick<ControlPlaneDependencies['budgets'], 'list'>
 
   constructor(
     { accountId, actor, token }: ControlPlaneCaller,
-    { attribution }: Pick<ControlPlaneDependencies, 'attribution'>,
+    { attribution, budgets }: Pick<ControlPlaneDependencies, 'attribution' | 'budgets'>,
   ) {
+    this.#accountId = accountId
+    this.#budgets = budgets
     const { peopleFigures } = attribution.settingsOf(accountId)
     const setting = `peopleFigures of /v1/account/attribution is "${peopleFigures}"`
     if (token !== undefined) {
@@ -66,13 +71,27 @@ export class PeopleView {
     return MEMBER_ID.test(key) && !this.sees(key) ? PLAYGROUND_KEY : key
   }
 
+  /** Whether the caller sees what is used of the budget. */
+  seesBudget({ scope }: Pick<Budget, 'scope'>): boolean {
+    return scope.type !== 'user' || this.sees(scope.userId)
+  }
+
   ofCalls(calls: readonly CallRecord[]): readonly CallRecord[] {
     if (this.seesAll) return calls
-    return calls.map(({ user, ...call }) => ({
+    const budgets = this.#seenBudgets()
+    return calls.map(({ user, refusedBy, steeredBy, ...call }) => ({
       ...call,
       keyId: this.keyOf(call.keyId) as KeyId,
       ...(user !== undefined && this.sees(user) && { user }),
+      ...(refusedBy !== undefined && { refusedBy: toSeen(refusedBy, budgets) }),
+      ...(steeredBy !== undefined && { steeredBy: toSeen(steeredBy, budgets) }),
     }))
+  }
+
+  /** Without budgets of others, and without deleted ones, whose scope is unknown. */
+  #seenBudgets(): ReadonlySet<string> {
+    const all = this.#budgets.list(this.#accountId)
+    return new Set(all.filter((budget) => this.seesBudget(budget)).map(({ id }) => id))
   }
 
   ofSessions(sessions: readonly SessionRow[]): readonly SessionRow[] {
@@ -91,4 +110,10 @@ export class PeopleView {
   refuse(param: string): GatewayError {
     return new GatewayError('forbidden', this.#reason, { code: 'people_figures', param })
   }
+}
+
+/** @param limit a budget's id, alone or before `;`, or the name of another limit */
+function toSeen(limit: string, budgets: ReadonlySet<string>): string {
+  const [id = '', ...rest] = limit.split(';')
+  return isBudgetId(id) && !budgets.has(id) ? [HIDDEN_BUDGET, ...rest].join(';') : limit
 }

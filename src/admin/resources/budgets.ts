@@ -21,7 +21,14 @@ import { toNanoUsd, toUsd } from '../../core/money.ts'
 import { spanOf } from '../../core/period.ts'
 import type { NewBudget } from '../../limits/budget-registry.ts'
 import type { UsageWindow } from '../../limits/usage-counter.ts'
-import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
+import { PeopleView } from '../calls/people-view.ts'
+import {
+  assertOwnerOrKey,
+  type ControlPlaneApp,
+  type ControlPlaneCaller,
+  type ControlPlaneDependencies,
+  callerOf,
+} from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
 import { bindBudgetHeads } from './budget-heads.ts'
@@ -29,17 +36,23 @@ import { toScope } from './budget-scope.ts'
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
   const { budgets, gates, whenCounted } = dependencies
-  const toBody = (budget: Budget) => toBudgetBody(budget, budgets.windowOf(budget))
+  const toBody = (budget: Budget, caller: ControlPlaneCaller) => {
+    const people = new PeopleView(caller, dependencies)
+    return toBudgetBody(budget, budgets.windowOf(budget), people.seesBudget(budget))
+  }
 
   bindResource(app, budgetResource, {
     word: 'budget',
     list: (accountId) => budgets.list(accountId),
     show: (accountId, id) => budgets.get(accountId, id),
-    async create(accountId, body) {
+    async create(accountId, body, bindings) {
+      const caller = callerOf(bindings)
       const budget = await toNewBudget(dependencies, accountId, body)
-      return toBody(await budgets.create(accountId, budget))
+      assertMayLimit(caller, budget)
+      return toBody(await budgets.create(accountId, budget), caller)
     },
-    async update(accountId, id, changes) {
+    async update(accountId, id, changes, caller) {
+      assertMayLimit(caller, budgets.get(accountId, id))
       const { name, limitTokens, limitUsd, unpriced, message, alertAt } = changes
       await whenCounted(accountId, [budgets.get(accountId, id)])
       const before = budgets.get(accountId, id)
@@ -55,10 +68,12 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const raise = toRaise(changes.raise, type)
       const rule = toRule(changes, before)
       const words = { name, unpriced, message, alertAt }
-      return toBody(await budgets.update(accountId, id, { ...words, ...rule, limit, raise }))
+      const change = { ...words, ...rule, limit, raise }
+      return toBody(await budgets.update(accountId, id, change), caller)
     },
-    delete: (accountId, id) =>
+    delete: (accountId, id, caller) =>
       gates.whileUnchanged(async () => {
+        assertMayLimit(caller, budgets.get(accountId, id))
         assertUnused(gates.list(accountId), id)
         await budgets.delete(accountId, id)
       }),
@@ -67,6 +82,17 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     beforeShowing: whenCounted,
     bindOthers: () => bindBudgetHeads(app, dependencies),
   })
+}
+
+/**
+ * Members limit only themselves.
+ * @throws GatewayError `forbidden` for a budget of other people
+ */
+function assertMayLimit(caller: ControlPlaneCaller, { scope }: Pick<Budget, 'scope'>): void {
+  const { actor } = caller
+  if (scope.type !== 'user' && scope.type !== 'each-user') return
+  if (actor.type === 'user' && scope.type === 'user' && scope.userId === actor.userId) return
+  assertOwnerOrKey(caller)
 }
 
 /** @throws GatewayError `invalid_request` when the account has no such key, gate, member or tag */
@@ -128,14 +154,19 @@ function toRaise(
   return { by, untilMs: Date.parse(given.until) }
 }
 
-function toBudgetBody(budget: Budget, window: UsageWindow | undefined): BudgetBody {
+function toBudgetBody(
+  budget: Budget,
+  window: UsageWindow | undefined,
+  isSeen: boolean,
+): BudgetBody {
   const { limit } = budget
   const endsAtMs = window?.endsAtMs ?? spanOf(budget.period, Date.now(), budget.timeZone).endsAtMs
   return {
     ...toPublicBudget(budget),
-    ...(window === undefined ? { used: null, reserved: null } : toFigures(window)),
-    isExhausted:
-      window !== undefined && amountOf(limit, window.shown) >= ceilingOf(budget, Date.now()),
+    ...(window === undefined || !isSeen ? { used: null, reserved: null } : toFigures(window)),
+    isExhausted: isSeen
+      ? window !== undefined && amountOf(limit, window.shown) >= ceilingOf(budget, Date.now())
+      : null,
     resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
   }
 }

@@ -90,7 +90,7 @@ function BudgetTable({
           cell: (budget) => (
             <>
               <bdi className="mr-2">{budget.name}</bdi>
-              {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
+              {budget.isExhausted === true && <Badge tone="danger">Exhausted</Badge>}
               <span className="block text-xs font-normal text-ink-faint sm:hidden">
                 {scopeOf(budget).type} {scopeOf(budget).name}
               </span>
@@ -128,7 +128,7 @@ function BudgetTable({
           isHidden: true,
           cell: (budget) => (
             <div className="flex justify-end gap-2 max-sm:flex-col">
-              {budget.used === null && (
+              {budget.used === null && budget.scope !== 'user' && (
                 <RowButton act="Show use" of={budget.name} onClick={() => onShowHeads(budget)} />
               )}
               <RowButton act="Simulate" of={budget.name} onClick={() => onSimulate(budget)} />
@@ -159,7 +159,8 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
   if (budget.used === null)
     return (
       <p className="text-[13px] text-ink-soft">
-        {formatLimit(limit)} {PERIOD_WORDS[budget.period]}, for each
+        {formatLimit(limit)} {PERIOD_WORDS[budget.period]}
+        {budget.scope === 'user' ? ': use is hidden' : ', for each'}
       </p>
     )
   return (
@@ -171,7 +172,9 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
         </span>
       </p>
       <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />
-      {budget.isExhausted && <p className="text-xs text-danger">{describeExhausted(budget)}</p>}
+      {budget.isExhausted === true && (
+        <p className="text-xs text-danger">{describeExhausted(budget)}</p>
+      )}
       {budget.limitUsd !== null && budget.unpriced === 'allow' && (
         <p className="text-xs text-warn">
           Models without a price pass it uncounted: edit it to refuse them
@@ -200,8 +203,8 @@ function DeleteBudgetDialog({ row: budget, onClose }: RowDialogProps<Budget>) {
       onClose={onClose}
     >
       <p>
-        Calls are no longer limited by it, at once. A budget that you create later does not count
-        the {format(used)} that this one has counted.
+        Calls are no longer limited by it, at once. A budget that you create later does not count{' '}
+        {budget.used === null ? 'what' : `the ${format(used)} that`} this one has counted.
       </p>
     </DeleteDialog>
   )

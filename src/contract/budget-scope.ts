@@ -1,6 +1,6 @@
 /** The members of a budget that say whose calls it limits. */
 import { z } from 'zod'
-import { MOST_NAME_CHARACTERS } from '../core/attribution.ts'
+import { isEndUserName, MOST_NAME_CHARACTERS } from '../core/attribution.ts'
 import { BUDGET_SCOPES, type BudgetScope } from '../core/budget.ts'
 import { label } from './text.ts'
 
@@ -21,11 +21,13 @@ const MEMBERS = {
   }),
   endUser: z
     .string()
-    .min(1)
-    .regex(/^[^\p{Cc}]*$/u, {
-      error: 'must not hold control characters, such as line breaks and tabs: remove them',
+    .min(1, { abort: true })
+    .max(MOST_NAME_CHARACTERS, { abort: true })
+    .refine(isEndUserName, {
+      error:
+        'must not hold control characters, such as line breaks and tabs, nor half of a surrogate ' +
+        'pair, nor have the form of an id',
     })
-    .max(MOST_NAME_CHARACTERS)
     .meta({
       description:
         'The user whose calls the budget limits, as calls name the user. Names are only read ' +

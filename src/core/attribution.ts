@@ -46,15 +46,21 @@ export const HIDDEN_BUDGET = '(budget)'
 /** The user that the calls of erased end users count for. */
 export const ERASED_USER = '(erased)'
 const ID_OF_END_USER = /^(?:end:[0-9a-f]{16}|\(erased\))$/
-/** Whether a sent name looks like an id, and could be mistaken for another end user's. */
-export function looksLikeUserId(name: string): boolean {
-  return ID_OF_END_USER.test(name)
-}
 /** A call counts as erased if it began before the erasure or this much later: clocks differ. */
 export const ERASURE_TOLERANCE_MS = 60_000
 
 /** Characters of a user's, session's or agent's name. A longer name counts as absent. */
 export const MOST_NAME_CHARACTERS = 255
+/** Control characters, and surrogates without their other half, which UTF-8 cannot encode. */
+const UNFIT = /[\p{Cc}\p{Cs}]/u
+/** Whether a text can name a user, a session or an agent. Calls ignore any other text. */
+export function isName(text: string): boolean {
+  return text !== '' && text.length <= MOST_NAME_CHARACTERS && !UNFIT.test(text)
+}
+/** A name that has the form of an id could be mistaken for another end user's id. */
+export function isEndUserName(text: string): boolean {
+  return isName(text) && !ID_OF_END_USER.test(text)
+}
 /** Fixed and sent tags of one call together. */
 export const MOST_TAGS = 8
 /** Characters after the colon of `name:value`. */

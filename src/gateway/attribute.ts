@@ -6,7 +6,8 @@ import {
   type ATTRIBUTION_COLUMNS,
   type AttributionSettings,
   END_USER,
-  looksLikeUserId,
+  isEndUserName,
+  isName,
   MOST_NAME_CHARACTERS,
   MOST_TAG_VALUE_CHARACTERS,
   MOST_TAGS,
@@ -235,7 +236,7 @@ class Attributing {
     if (colon < 0) return known.has(tag)
     const name = tag.slice(0, colon)
     const value = tag.slice(colon + 1)
-    if (!known.has(name) || value === '' || value.length > MOST_TAG_VALUE_CHARACTERS) return false
+    if (!known.has(name) || !isName(value) || value.length > MOST_TAG_VALUE_CHARACTERS) return false
     return this.#ports.takesTagValue(this.#call.caller.accountId, name, value)
   }
 
@@ -246,14 +247,12 @@ class Attributing {
   }
 
   #checkedUser(name: string | undefined, sentAs: string): string | undefined {
-    if (name === undefined || !looksLikeUserId(name)) return this.#checked(name, sentAs)
-    this.#ignored.push(sentAs)
-    return undefined
+    return this.#checked(name, sentAs, isEndUserName)
   }
 
-  #checked(name: string | undefined, sentAs: string): string | undefined {
+  #checked(name: string | undefined, sentAs: string, isFit = isName): string | undefined {
     if (name === undefined || name === '') return undefined
-    if (name.length <= MOST_NAME_CHARACTERS) return name
+    if (isFit(name)) return name
     this.#ignored.push(sentAs)
     return undefined
   }

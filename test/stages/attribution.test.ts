@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { NO_RULES } from '../../src/core/access-token.ts'
+import { isEndUserName } from '../../src/core/attribution.ts'
 import type { CallRecord } from '../../src/core/call.ts'
 import type { AgentCall } from '../record-agents/agent-fixture.ts'
 import { SUBAGENT_RUN } from '../record-agents/agents.ts'
@@ -104,6 +105,25 @@ const ROWS: readonly Row[] = [
     body: { ...CHAT_BODY, user: 'eve' },
     names: { user: 'end:user(eve)' },
     ignored: 'x-gatehouse-user, x-gatehouse-session',
+  },
+  {
+    name: 'names with control characters are absent and named, in headers and bodies',
+    attributions: { ...endUsers, tags },
+    headers: {
+      'x-gatehouse-user': Buffer.from('ann\u0085').toString('latin1'),
+      'x-gatehouse-session': 's\t1',
+      'x-gatehouse-tags': 'repo:a\tb',
+    },
+    body: { ...CHAT_BODY, user: 'ann\u0000' },
+    names: {},
+    ignored: 'x-gatehouse-user, user, x-gatehouse-session, x-gatehouse-tags:repo:a%09b',
+  },
+  {
+    name: 'a name with half a surrogate pair is absent and named',
+    attributions: endUsers,
+    body: { ...CHAT_BODY, user: 'ann\ud83d' },
+    names: {},
+    ignored: 'user',
   },
   {
     name: 'a name in UTF-8 is read as such',
@@ -348,7 +368,10 @@ describe('the published agents', () => {
 })
 
 test('no sent name ever counts for a member or is stored while end users are off', async () => {
-  const anyName = fc.string({ minLength: 1, maxLength: 300 })
+  const anyName = fc.oneof(
+    fc.string({ minLength: 1, maxLength: 300 }),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 9 }),
+  )
   await fc.assert(
     fc.asyncProperty(anyName, fc.boolean(), async (name, isOn) => {
       const members = ['user_ann', name]
@@ -359,7 +382,7 @@ test('no sent name ever counts for a member or is stored while end users are off
       )
       await gateway.ask({ path: CHAT, body: { ...CHAT_BODY, user: name } })
       const [record] = gateway.ledger.records
-      if (isOn && name.length <= 255) expect(record?.user).toBe(`end:user(${name})`)
+      if (isOn && isEndUserName(name)) expect(record?.user).toBe(`end:user(${name})`)
       else expect(record?.user).toBeUndefined()
       expect(record?.tags).toBeUndefined()
       if (!isOn) expect(attributions.noted).toEqual([])

@@ -106,7 +106,9 @@ describe('is refused', () => {
     ],
     [{ tag: 'team:' }, "tag: the value after ':' must have 1 to 64 characters"],
     [{ endUser: '' }, 'endUser: must have at least 1 character'],
-    [{ endUser: 'a\nb' }, 'endUser: must not hold control characters'],
+    ...['a\nb', 'a\u0085b', 'a\ud800', `end:${'0'.repeat(16)}`, '(erased)'].map(
+      (endUser) => [{ endUser }, 'endUser: must not hold control characters'] as const,
+    ),
     [{ endUser: 'a'.repeat(256) }, 'endUser: must have at most 255 characters'],
   ])('%j', async (given, message) => {
     expect(await create(given)).toMatchObject({ message: expect.stringContaining(message) })

@@ -13,10 +13,13 @@ export const endUserParameters = z.object({
     .meta({
       description:
         'The name as the application sends it, or `end:` and the hash that the log shows. Encode ' +
-        '`/` as `%2F`.',
+        '`/` as `%2F`. No path can hold the names `.` and `..`: give the hash, which ' +
+        '`GET /v1/account/end-users` finds.',
       example: 'customer-4711',
     }),
 })
+
+export const findEndUserQuery = z.strictObject({ name: endUserParameters.shape.name })
 
 const userId = z.string().meta({
   description: 'As in the log: `end:` and a hash.',
@@ -45,6 +48,8 @@ const dayBody = z
   .meta({ id: 'EndUserDay' })
 
 export type EndUserDay = z.input<typeof dayBody>
+
+export const foundEndUser = z.object({ user: userId }).meta({ id: 'FoundEndUser' })
 
 export const endUserExport = z
   .object({

@@ -170,7 +170,21 @@ test('an end user is exported and erased by name, and all are by a new hash key'
   expect((await run('end-users', 'export', name)).exitCode).not.toBe(0)
   expect((await run('usage', '--by', 'user')).stdout).toContain('(erased)')
 
+  for (const dots of ['.', '..']) {
+    await call({ 'x-gatehouse-user': dots })
+    const ofDots = async () =>
+      (await run('end-users', 'export', dots)).stdout.includes('"calls":[{')
+    await pollUntil(`the export of ${dots}`, async () => await ofDots())
+    expect((await run('end-users', 'erase', dots, '--yes')).stdout).toContain('calls 1')
+  }
+
   const other = await call({ 'x-gatehouse-user': 'customer-2' })
+  const unasked = await run('end-users', 'erase-all')
+  expect([unasked.exitCode, unasked.stderr]).toEqual([
+    2,
+    'gatehouse: Nothing was erased. Without a terminal, give --yes to confirm.\n',
+  ])
+  expect((await call({ 'x-gatehouse-user': 'customer-2' })).user).toBe(other.user)
   expect((await run('end-users', 'erase-all', '--yes')).stdout).toContain('new hash key')
   expect((await call({ 'x-gatehouse-user': 'customer-2' })).user).not.toBe(other.user)
   expect((await namesAfterStop()).map(([, , stored]) => stored)).toEqual(['customer-2'])

@@ -82,6 +82,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
 export const exampleQueries: Readonly<Record<string, string>> = {
   exportLogs: '?format=ndjson',
   exportUsage: '?format=focus',
+  findEndUser: '?name=person-of-many',
 }
 
 /**

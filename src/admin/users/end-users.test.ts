@@ -63,13 +63,29 @@ describe('an export', () => {
     const refused = await send({ url })
     expect([refused.status, await refused.text()]).toEqual([
       403,
-      expect.stringContaining('API keys see no figures of people'),
+      expect.stringContaining('Settings → Account'),
     ])
     expect((await send({ method: 'DELETE', url })).status).toBe(200)
   })
 
   test('of an unknown user is 404', async () => {
     expect((await send({ url: '/v1/account/end-users/nobody' })).status).toBe(404)
+  })
+})
+
+describe('the hash of a name', () => {
+  const find = (name: string, headers = {}) =>
+    sendForJson({ url: `/v1/account/end-users?name=${encodeURIComponent(name)}`, headers })
+
+  test('is found for each name, also for names that no path can hold', async () => {
+    for (const name of [NAME, '.', '..', '%2e', 'nobody'])
+      expect(await find(name)).toEqual({ user: idOf(name) })
+    expect(await find(idOf('.'))).toEqual({ user: idOf('.') })
+    expect(await find('.', byStranger)).toEqual({ user: idOf('.', stranger) })
+  })
+
+  test('needs a name', async () => {
+    expect(await find('')).toMatchObject({ error: 'invalid_request' })
   })
 })
 

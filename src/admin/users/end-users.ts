@@ -5,6 +5,8 @@ import {
   endUserExport,
   endUserParameters,
   erasedBody,
+  findEndUserQuery,
+  foundEndUser,
   NOT_ERASED,
 } from '../../contract/end-users.ts'
 import { noQuery } from '../../contract/lists.ts'
@@ -35,6 +37,19 @@ const tags = ['Account']
 const CALLS_PER_PAGE = 200
 /** A slow reader must get nothing more once its key or session has ended. */
 const ASK_AGAIN_WHO_MS = 1_000
+
+const findRoute = createRoute({
+  method: 'get',
+  path: '/v1/account/end-users',
+  operationId: 'findEndUser',
+  summary: 'Find the hash of an end user',
+  description:
+    'The hash of the name, whether or not anything is stored of the user. Only the owner and API ' +
+    'keys may do this.',
+  tags,
+  request: { query: findEndUserQuery },
+  responses: { 200: jsonContent(foundEndUser, 'The hash.'), ...errorAnswers(400, 403) },
+})
 
 const exportRoute = createRoute({
   method: 'get',
@@ -71,6 +86,13 @@ const eraseRoute = createRoute({
 })
 
 export function bindEndUsers(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
+  app.openapi(findRoute, (c) => {
+    const caller = callerOf(c.env)
+    assertOwnerOrKey(caller)
+    const user = toUser(dependencies, caller.accountId, c.req.valid('query').name)
+    return c.json({ user }, 200)
+  })
+
   app.openapi(exportRoute, async (c) => {
     const caller = callerOf(c.env)
     assertOwnerOrKey(caller)

@@ -22,8 +22,8 @@ interface CallerQuery {
 export type CallerLookup = Pick<ControlPlaneDependencies, 'members' | 'keys' | 'nameHashes'>
 
 /**
- * @throws GatewayError `invalid_request` for a text that names nobody, `forbidden` for a person whose
- * figures the caller does not see
+ * @throws GatewayError `invalid_request` for an unknown user, `forbidden` for a person whose figures
+ * the caller does not see
  */
 export async function toCallerFilter(
   lookup: CallerLookup,

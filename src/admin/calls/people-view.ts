@@ -7,6 +7,9 @@ import type { AccountId, KeyId } from '../../core/ids.ts'
 import type { SessionRow } from '../../store/usage/sessions.ts'
 import type { ControlPlaneCaller, ControlPlaneDependencies } from '../control-plane-app.ts'
 
+const WHERE_TO_CHANGE =
+  'The signed-in owner changes it under Settings → Account; in an account without members, ' +
+  '`gatehouse account attribution --people-figures` does.'
 const MEMBER_ID = /^user_/
 
 export class PeopleView {
@@ -32,13 +35,15 @@ export class PeopleView {
     } else if (actor.type === 'key') {
       this.seesAll = peopleFigures === 'administrators'
       this.self = undefined
-      this.#reason = `API keys see no figures of people, because ${setting}.`
+      this.#reason =
+        `API keys see no figures of people, because ${setting}: "administrators" shows them. ` +
+        WHERE_TO_CHANGE
     } else {
       const isOwner = actor.member.role === 'owner'
       this.seesAll = isOwner && peopleFigures !== 'hidden'
       this.self = actor.userId
       this.#reason = isOwner
-        ? `Figures of other people are hidden, because ${setting}.`
+        ? `Figures of other people are hidden, because ${setting}. ${WHERE_TO_CHANGE}`
         : 'Members see only their own figures. peopleFigures of /v1/account/attribution says who ' +
           'sees the figures of others.'
     }

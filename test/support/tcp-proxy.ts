@@ -15,13 +15,21 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
+interface TcpProxyOptions {
+  /** Called with what clients send, also while the proxy is frozen. */
+  readonly onSent?: (bytes: Buffer | string) => void
+}
+
+export async function startTcpProxy(
+  serverPort: number,
+  { onSent = () => {} }: TcpProxyOptions = {},
+): Promise<TcpProxy> {
   const attempts: number[] = []
   const links = new Set<Link>()
   const wire: Wire = { state: 'open', delayMs: 0 }
   const server = createServer((client) => {
     attempts.push(performance.now())
-    const link = new Link(client, { wire, serverPort, onClosed: () => links.delete(link) })
+    const link = new Link(client, { wire, serverPort, onSent, onClosed: () => links.delete(link) })
     links.add(link)
     if (wire.state === 'cut') link.reset()
     else link.deliver()
@@ -69,6 +77,7 @@ interface Wire {
 interface LinkOptions {
   readonly wire: Wire
   readonly serverPort: number
+  readonly onSent: (bytes: Buffer | string) => void
   readonly onClosed: () => void
 }
 
@@ -86,7 +95,10 @@ class Link {
     this.#toClient = new Lane(options.wire, () => options.wire.delayMs)
     this.#toServer.push(() => this.#connect())
     client.setNoDelay(true)
-    client.on('data', (bytes) => this.#toServer.push(() => this.#server?.write(bytes)))
+    client.on('data', (bytes) => {
+      options.onSent(bytes)
+      this.#toServer.push(() => this.#server?.write(bytes))
+    })
     client.on('error', () => {})
     client.on('close', () => {
       this.#toServer.push(() => {

@@ -4,6 +4,7 @@ import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { isTimeZone, UTC } from '../core/time-zone.ts'
 import { checkScope, SCOPE_MEMBERS, scopeAnswer, scopeFields } from './budget-scope.ts'
+import { fuse, fuseAnswer } from './fuses.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
@@ -124,6 +125,7 @@ const budgetBody = z
     raise: raise.nullable(),
     atLimit,
     refuseAt,
+    fuse: fuseAnswer,
     alertAt: z.array(z.number()),
     used: z
       .object({
@@ -178,6 +180,7 @@ export const createBudgetBody = z
     message: message.nullable().default(null),
     atLimit: atLimit.default('refuse'),
     refuseAt: refuseAt.optional(),
+    fuse: fuse.default(null),
     alertAt: alertAt.default([0.5, 0.8, 1]),
   })
   .superRefine((body, context) => {
@@ -209,6 +212,7 @@ export const updateBudgetBody = z
     raise: raise.nullable(),
     atLimit,
     refuseAt,
+    fuse,
     alertAt,
   })
   .partial()

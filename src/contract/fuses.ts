@@ -24,7 +24,8 @@ const fields = {
 const description =
   'Stops a session, or a user, that spends more than `usd` US dollars within an hour, or makes ' +
   'more than `callsPerMinute` calls in each of `forMinutes` minutes in a row. The stop lasts until ' +
-  'it is lifted, or the fuse is removed. Each node counts the calls that it serves. Null: no fuse.'
+  'it is lifted, or the fuse is removed. A fuse of a gate counts the calls of the gate, a fuse of a ' +
+  'budget the calls that the budget counts. Each node counts the calls that it serves. Null: no fuse.'
 
 export const fuseAnswer = z.object(fields).nullable().meta({ description })
 

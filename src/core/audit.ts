@@ -18,7 +18,7 @@ export interface ChangeActor {
    * gateway, because a fuse blew.
    */
   readonly type: (typeof ACTOR_TYPES)[number]
-  /** The id of the key or the user; `local` for the operator; of a fuse, its gate's id. */
+  /** The id of the key or the user; `local` for the operator; of a fuse, the id of its gate or budget. */
   readonly id: string
   readonly name: string | null
 }

@@ -1,4 +1,5 @@
 /** A budget: the maximum that an account, or a part of its calls, may use in a period (0122). */
+import type { Fuse } from './fuse.ts'
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import { toUsd } from './money.ts'
 import { hourOf, type Period, spanOf } from './period.ts'
@@ -123,6 +124,8 @@ export interface Budget {
   readonly atLimit?: AtLimitRule | undefined
   /** The share of the limit at which calls are refused, for a rule other than `refuse`. */
   readonly refuseAt?: number | null | undefined
+  /** Counts each session and user over the calls that the budget counts. */
+  readonly fuse?: Fuse | null | undefined
   /**
    * Shares of the limit, ascending, above 0 and at most 1. Reaching a share sends an event, once
    * per period.
@@ -189,6 +192,7 @@ export function toPublicBudget(budget: Budget) {
     raise: raise == null ? null : toPublicRaise(raise, limit),
     atLimit: budget.atLimit ?? 'refuse',
     refuseAt: steers(budget) ? (budget.refuseAt ?? DEFAULT_REFUSE_AT) : null,
+    fuse: budget.fuse ?? null,
     alertAt: [...budget.alertAt],
     createdAt: new Date(budget.createdAt).toISOString(),
     updatedAt: new Date(budget.updatedAt).toISOString(),

@@ -1,5 +1,5 @@
 /**
- * A fuse of a gate (decision 0123): a session or a user that spends too much, or calls too often,
+ * A fuse of a gate or a budget (decision 0123): a session or a user that spends too much, or calls too often,
  * is stopped until a person lifts the stop.
  */
 import { GatewayError } from './errors.ts'
@@ -23,7 +23,7 @@ export const FUSE_ACTOR = 'fuse'
 
 /** A resource whose calls a fuse counts and stops. */
 export interface FuseOwner {
-  readonly type: 'gate'
+  readonly type: 'gate' | 'budget'
   readonly id: string
 }
 

@@ -29,6 +29,7 @@ export interface FusePorts {
 interface CheckedCall {
   readonly accountId: AccountId
   readonly gate: Gate | undefined
+  readonly ofBudgets: readonly OwnedFuse[] | undefined
   readonly names: Pick<Attribution, 'user' | 'session'>
 }
 
@@ -37,10 +38,11 @@ interface CheckedCall {
  * @throws GatewayError `forbidden` when a fuse has stopped the call's session or user
  */
 export function checkFuses(ports: FusePorts, call: CheckedCall): FusedCall | undefined {
-  const { gate } = call
-  if (gate === undefined || gate.fuse === null) return undefined
-  const { id, fuse } = gate
-  return new FusedCall(ports, call, [{ type: 'gate', id, name: id, fuse }])
+  const { gate, ofBudgets } = call
+  const fuse = gate?.fuse ?? null
+  if (gate === undefined || fuse === null) return ofBudgets && new FusedCall(ports, call, ofBudgets)
+  const ofGate = { type: 'gate', id: gate.id, name: gate.id, fuse } as const
+  return new FusedCall(ports, call, [ofGate, ...(ofBudgets ?? [])])
 }
 
 interface NamedHead extends FusedHead {

@@ -92,10 +92,13 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.attribution = attribute(ports, { caller, headers, dialect, accepted: named })
       const accepted = withIgnored(named, call.attribution)
       call.accepted = accepted
-      const { accountId } = caller
-      call.fused =
-        ports.fuses && checkFuses(ports.fuses, { accountId, gate, names: call.attribution })
       const dimensions = toDimensions(accepted, call.attribution)
+      call.fused =
+        ports.fuses &&
+        checkFuses(ports.fuses, {
+          ...{ accountId: caller.accountId, gate, names: call.attribution },
+          ofBudgets: ports.limits.fusesFor(caller, dimensions),
+        })
       const notReady = ports.limits.whenReady(caller, dimensions, call.startedAt)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)
       slot.release()

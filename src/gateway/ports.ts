@@ -5,6 +5,7 @@ import type { AtLimitRule } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, OtherPrice, ToolKind, ToolUses } from '../core/cost.ts'
 import type { GatewayError, TargetFault } from '../core/errors.ts'
+import type { OwnedFuse } from '../core/fuse.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { UnpricedKind } from '../core/model-entry.ts'
@@ -188,6 +189,8 @@ export interface Limits {
   /** In memory: no I/O. Undefined: no limit needs a price. */
   priceDemand(caller: Caller, dimensions: CallDimensions): PriceDemand | undefined
   limitsSpend(caller: Caller, dimensions: CallDimensions): boolean
+  /** In memory: no I/O. The fuses of the budgets that count the call. Undefined: none. */
+  fusesFor(caller: Caller, dimensions: CallDimensions): readonly OwnedFuse[] | undefined
   /** The states of the budgets in money that limit the caller alone, for display. */
   ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[]
   /** Whether a limit in money counts calls without a known price at an estimate. */

@@ -28,7 +28,15 @@ export type NewBudget = SettingsOf<Budget>
 export type BudgetChanges = ChangesOf<
   Pick<
     Budget,
-    'name' | 'limit' | 'unpriced' | 'message' | 'raise' | 'atLimit' | 'refuseAt' | 'alertAt'
+    | 'name'
+    | 'limit'
+    | 'unpriced'
+    | 'message'
+    | 'raise'
+    | 'atLimit'
+    | 'refuseAt'
+    | 'fuse'
+    | 'alertAt'
   >
 >
 

@@ -1,5 +1,6 @@
 /** Finds the budgets that limit a call. An account without budgets costs one look-up. */
 import { type Budget, type BudgetScope, toLedgerScope } from '../core/budget.ts'
+import type { OwnedFuse } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { CallDimensions } from '../gateway/ports.ts'
 import { type CountedCaller, HeadBudget, type HeadCounterOptions } from './head-counter.ts'
@@ -11,6 +12,8 @@ export class BudgetsByScope {
   readonly #options: HeadCounterOptions
   readonly #byId = new Map<string, BudgetCounter | HeadBudget>()
   readonly #byAccount = new Map<AccountId, AccountBudgets>()
+  /** Ids of the budgets with a fuse. */
+  readonly #fused = new Set<string>()
 
   constructor(options: HeadCounterOptions) {
     this.#options = options
@@ -26,7 +29,18 @@ export class BudgetsByScope {
     return this.#byAccount.get(caller.accountId)?.findFor(caller, dimensions) ?? NONE
   }
 
+  /** The fuses of the budgets that count a call. Undefined: none. */
+  fusesFor(caller: CountedCaller, dimensions: CallDimensions): readonly OwnedFuse[] | undefined {
+    if (this.#fused.size === 0) return undefined
+    const found = this.findFor(caller, dimensions).flatMap(({ budget: { id, name, fuse } }) =>
+      fuse == null ? [] : [{ type: 'budget' as const, id, name, fuse }],
+    )
+    return found.length === 0 ? undefined : found
+  }
+
   put(budget: Budget): void {
+    if (budget.fuse == null) this.#fused.delete(budget.id)
+    else this.#fused.add(budget.id)
     const known = this.#byId.get(budget.id)
     if (known instanceof BudgetCounter) this.#update(known, budget)
     else known?.rule.update(budget)
@@ -52,6 +66,7 @@ export class BudgetsByScope {
   }
 
   remove(id: string): void {
+    this.#fused.delete(id)
     const removed = this.#byId.get(id)
     if (removed === undefined) return
     this.#byId.delete(id)

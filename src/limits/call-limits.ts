@@ -4,6 +4,7 @@
  */
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { OwnedFuse } from '../core/fuse.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import { fullestOf, type SpendState } from '../core/spend-state.ts'
 import type {
@@ -78,6 +79,10 @@ export class CallLimits implements Limits {
 
   limitsSpend(caller: Caller, dimensions: CallDimensions): boolean {
     return this.#usage.limitsSpend(caller, dimensions)
+  }
+
+  fusesFor(caller: Caller, dimensions: CallDimensions): readonly OwnedFuse[] | undefined {
+    return this.#usage.fusesFor(caller, dimensions)
   }
 
   ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[] {

@@ -1,9 +1,13 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import type { Budget, BudgetScope } from '../core/budget.ts'
 import { describeBlown, type Fuse, type FusedHead, fuseError } from '../core/fuse.ts'
-import type { AccountId } from '../core/ids.ts'
+import type { AccountId, GateId, KeyId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
+import { createPlans } from '../core/plan.ts'
 import { fusedStopId, readFusedStopId } from '../core/stop.ts'
+import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { FuseCounters } from './fuses.ts'
+import { UsageLimits } from './usage-limits.ts'
 
 const MINUTE = 60_000
 const fuse: Fuse = { usd: 5, callsPerMinute: 2, forMinutes: 3 }
@@ -120,4 +124,55 @@ test('the refusal says who was stopped, why, since when, and who can lift the st
   expect(describeBlown({ owner, cause: 'usd' })).toBe(
     'it spent more than 5 US dollars within an hour',
   )
+})
+
+describe('the fuses of budgets that count a call', () => {
+  const accountId = 'acc_1' as AccountId
+  const limits = createKeyLimits(createPlans())(accountId)
+  const caller = { accountId, limits, keyId: 'key_1' as KeyId }
+  const call = { gateId: 'chat', user: 'user_1', tags: 't1 t2' }
+  const budget = (id: string, scope: BudgetScope, changes: Partial<Budget> = {}): Budget => ({
+    ...{ accountId, id, name: id, scope, fuse, alertAt: [], unpriced: 'allow', period: 'day' },
+    ...{ limit: { type: 'tokens', tokens: 9 }, createdAt: 0, updatedAt: 0, ...changes },
+  })
+  const find = (budgets: readonly Budget[], who: object = {}) => {
+    const usage = new UsageLimits({ plans: createPlans() })
+    for (const each of budgets) usage.putBudget(each)
+    const found = usage.fusesFor({ ...caller, ...who }, call)
+    return { usage, ids: found?.map(({ type, id: ofBudget }) => `${type} ${ofBudget}`) }
+  }
+
+  test.each<[string, BudgetScope]>([
+    ['the account', { type: 'account' }],
+    ['the key', { type: 'key', keyId: caller.keyId }],
+    ['the gate', { type: 'gate', gateId: 'chat' as GateId }],
+    ['the user', { type: 'user', userId: 'user_1' }],
+    ['a tag', { type: 'tag', tag: 'b', tagId: 't2' }],
+    ['each user', { type: 'each-user' }],
+    ['each key', { type: 'each-key' }],
+  ])('of %s', (_, scope) => {
+    expect(find([budget('b', scope)]).ids).toEqual(['budget b'])
+  })
+
+  test.each<[string, BudgetScope]>([
+    ['another key', { type: 'key', keyId: 'key_2' as KeyId }],
+    ['another gate', { type: 'gate', gateId: 'other' as GateId }],
+    ['another user', { type: 'user', userId: 'user_2' }],
+    ['another tag', { type: 'tag', tag: 'c', tagId: 't3' }],
+  ])('not of %s', (_, scope) => {
+    expect(find([budget('b', scope)]).ids).toBeUndefined()
+  })
+
+  test('not of another account, of a default that is replaced, or of a deleted budget', () => {
+    const account = budget('b', { type: 'account' })
+    expect(find([account], { accountId: 'acc_2' }).ids).toBeUndefined()
+    const own = budget('own', { type: 'user', userId: 'user_1' }, { fuse: null })
+    expect(find([budget('b', { type: 'each-user' }), own]).ids).toBeUndefined()
+    const { usage } = find([account])
+    usage.putBudget({ ...account, fuse: null })
+    expect(usage.fusesFor(caller, call)).toBeUndefined()
+    usage.putBudget(account)
+    usage.removeBudget(account.id)
+    expect(usage.fusesFor(caller, call)).toBeUndefined()
+  })
 })

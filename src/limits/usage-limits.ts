@@ -5,6 +5,7 @@
 import { type Budget, type BudgetScope, steers } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { OwnedFuse } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
@@ -216,6 +217,10 @@ export class UsageLimits {
     return this.#budgets
       .findFor(caller, dimensions)
       .some(({ budget }) => budget.limit.type === 'spend')
+  }
+
+  fusesFor(caller: Caller, dimensions: CallDimensions): readonly OwnedFuse[] | undefined {
+    return this.#budgets.fusesFor(caller, dimensions)
   }
 
   ownSpend(caller: Caller, dimensions: CallDimensions, nowMs: number): readonly SpendState[] {

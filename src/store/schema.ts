@@ -340,6 +340,8 @@ export interface BudgetTable {
   /** Null: `refuse`. */
   at_limit: Generated<string | null>
   refuse_at: Generated<number | null>
+  /** JSON, as in gates; null: none. */
+  fuse: Generated<string | null>
   /** IANA name; null: UTC. */
   time_zone: Generated<string | null>
   /**

@@ -62,7 +62,8 @@ export function toFuseEvent(
     type: 'fuse.blown',
     data: {
       accountId,
-      gateId: owner.id,
+      gateId: owner.type === 'gate' ? owner.id : null,
+      budgetId: owner.type === 'budget' ? owner.id : null,
       ...{ kind, id, name: told.name, cause },
       fuse: owner.fuse,
       blownAt: new Date(told.blownAtMs).toISOString(),

@@ -89,8 +89,8 @@ interface ListedStop {
   readonly reason: string
 }
 
-async function listStops(gate: string) {
-  const response = await controlPlaneCall(gatehouse, 'GET', `/v1/gates/${gate}/stops`)
+async function listStops(id: string, owners = 'gates') {
+  const response = await controlPlaneCall(gatehouse, 'GET', `/v1/${owners}/${id}/stops`)
   return ((await response.json()) as { data: ListedStop[] }).data
 }
 
@@ -183,7 +183,14 @@ test('stops a member by the access token and an end user by the name, and tells 
   expect(sent.every(({ isSigned, eventName }) => isSigned && eventName === 'fuse.blown')).toBe(true)
   const events = sent.map(({ event }) => event.data)
   expect(events.find(({ id }) => id === user.id)).toEqual({
-    ...{ accountId: account.id, gateId: gate, kind: 'user', id: user.id, name: 'Jane' },
+    ...{
+      accountId: account.id,
+      gateId: gate,
+      budgetId: null,
+      kind: 'user',
+      id: user.id,
+      name: 'Jane',
+    },
     ...{ cause: 'calls', fuse: { usd: null, ...OFTEN } },
     blownAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
   })
@@ -200,6 +207,39 @@ test('stops a member by the access token and an end user by the name, and tells 
   expect(hidden?.event.data).toMatchObject({ kind: 'user', name: null })
   for (const { kind, id } of stops) expect(await lift(gate, { kind, id })).toBe(204)
   expect((await call(gate, { key: token })).status).toBe(200)
+})
+
+test('a fuse of a budget counts a session over gates, and stops the calls that it covers', async () => {
+  const gates = [
+    await createGate(gatehouse, 'one', ['acme/free']),
+    await createGate(gatehouse, 'two', ['acme/free']),
+  ] as const
+  const { key, id: keyId } = await createKey(gatehouse, 'of a budget')
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', {
+    ...{ keyId, name: 'small', limitUsd: 1_000, period: 'day' },
+    fuse: { callsPerMinute: 3 },
+  })
+  expect(made.status).toBe(201)
+  const budget = (await made.json()) as { id: string; fuse: object }
+  expect(budget.fuse).toEqual({ usd: null, callsPerMinute: 3, forMinutes: 5 })
+  const path = `/v1/budgets/${budget.id}`
+  await controlPlaneCall(gatehouse, 'PATCH', path, { fuse: { callsPerMinute: 3, forMinutes: 1 } })
+  const who = { session: 'over gates', key }
+  const refused = await pollUntil('the refusal', async () => {
+    await call(gates[0], who)
+    const seen = await call(gates[1], who)
+    return seen.status === 403 ? seen : undefined
+  })
+  expect(refused.text).toContain('by the fuse of the budget \\"small\\"')
+  expect((await call(gates[0], who)).status).toBe(403)
+  expect((await call(gates[0], { key })).status).toBe(200)
+  expect((await call(gates[0], { session: 'over gates' })).status).toBe(200)
+  const [stop, ...others] = await listStops(budget.id, 'budgets')
+  expect(others).toEqual([])
+  expect(stop).toMatchObject({ kind: 'session' })
+  const lifted = await controlPlaneCall(gatehouse, 'DELETE', `${path}/stops/session/${stop?.id}`)
+  expect(lifted.status).toBe(204)
+  expect((await call(gates[0], who)).status).toBe(200)
 })
 
 test('calls under way end normally when their session is stopped', async () => {

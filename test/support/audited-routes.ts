@@ -152,6 +152,7 @@ export const unauditedRoutes: Readonly<Record<string, string>> = {
     'It changes nothing that anybody has set: it asks the model, and notes what it found.',
   verifyCosts:
     'It changes nothing unless told to, and only where costs differ: costs.test.ts reads its entry.',
+  liftBudgetStop: 'As below.',
   liftGateStop: 'Only a call makes such a stop: fuses.test.ts reads its entry.',
   signIn: 'A session is not a thing of the account; who signs in changes nothing yet.',
   getInvitationOffer: 'It changes nothing: it shows.',

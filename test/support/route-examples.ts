@@ -189,6 +189,8 @@ export async function fillTenant(
     ['/v1/usage/sessions/{id}', sessionId ?? ''],
     ['/v1/budgets/{id}', budgetId],
     ['/v1/budgets/{id}/heads', budgetId],
+    ['/v1/budgets/{id}/stops', budgetId],
+    ['/v1/budgets/{id}/stops/{kind}/{head}', budgetId],
     ['/v1/webhooks/{id}', webhookId],
     ['/v1/webhooks/{id}/test', webhookId],
     ['/v1/tags/{id}', tagId],

@@ -1,5 +1,6 @@
 /** Limits that follow a script, and keep what was admitted, reserved and returned. */
 import type { GatewayError } from '../../src/core/errors.ts'
+import type { OwnedFuse } from '../../src/core/fuse.ts'
 import type { SpendState } from '../../src/core/spend-state.ts'
 import type {
   CallAhead,
@@ -29,6 +30,7 @@ export interface LimitsScript {
   readonly headers?: Readonly<Record<string, string>>
   readonly spend?: SpendState
   readonly ownSpend?: readonly SpendState[]
+  readonly fuses?: readonly OwnedFuse[]
 }
 
 export class ScriptedTicket implements Ticket {
@@ -66,6 +68,10 @@ export class ScriptedLimits implements Limits {
 
   constructor(script: LimitsScript = {}) {
     this.#script = script
+  }
+
+  fusesFor(): readonly OwnedFuse[] | undefined {
+    return this.#script.fuses
   }
 
   acquireSlot(): Slot {

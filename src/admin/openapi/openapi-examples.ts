@@ -243,6 +243,16 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
       },
     },
   },
+  listBudgetStops: {
+    parameters: { id: 'bud_01a1fbc63aa470d6877cf556d6121edd' },
+    after: { operationId: 'createBudget', parameters: ITS_ID },
+  },
+  liftBudgetStop: {
+    parameters: {
+      ...{ id: 'bud_01a1fbc63aa470d6877cf556d6121edd', kind: 'session', head: 'Jk3v9XqT0mWc5bNf' },
+    },
+    after: { operationId: 'createBudget', parameters: ITS_ID },
+  },
   listBudgetHeads: {
     parameters: { id: 'bud_01a1fbc63aa470d6877cf556d6121edd' },
     after: { operationId: 'createBudget', parameters: ITS_ID },

@@ -15,6 +15,7 @@ import {
   toPublicBudget,
 } from '../../core/budget.ts'
 import { GatewayError } from '../../core/errors.ts'
+import type { FuseOwner } from '../../core/fuse.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { toNanoUsd, toUsd } from '../../core/money.ts'
@@ -33,9 +34,10 @@ import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
 import { bindBudgetHeads } from './budget-heads.ts'
 import { toScope } from './budget-scope.ts'
+import { bindFusedStops } from './fused-stops.ts'
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
-  const { budgets, gates, whenCounted } = dependencies
+  const { budgets, gates, stops, whenCounted } = dependencies
   const toBody = (budget: Budget, caller: ControlPlaneCaller) => {
     const people = new PeopleView(caller, dependencies)
     return toBudgetBody(budget, budgets.windowOf(budget), people.seesBudget(budget))
@@ -67,21 +69,36 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       }
       const raise = toRaise(changes.raise, type)
       const rule = toRule(changes, before)
-      const words = { name, unpriced, message, alertAt }
+      const words = { name, unpriced, message, alertAt, fuse: changes.fuse }
       const change = { ...words, ...rule, limit, raise }
-      return toBody(await budgets.update(accountId, id, change), caller)
+      const budget = await budgets.update(accountId, id, change)
+      if (budget.fuse == null) await stops.followFused(accountId, toFuseOwner(budget))
+      return toBody(budget, caller)
     },
     delete: (accountId, id, caller) =>
       gates.whileUnchanged(async () => {
         assertMayLimit(caller, budgets.get(accountId, id))
         assertUnused(gates.list(accountId), id)
+        const owner = toFuseOwner(budgets.get(accountId, id))
         await budgets.delete(accountId, id)
+        await stops.followFused(accountId, owner)
       }),
     idOf: ({ id }) => id,
     toBody,
     beforeShowing: whenCounted,
-    bindOthers: () => bindBudgetHeads(app, dependencies),
+    bindOthers() {
+      bindBudgetHeads(app, dependencies)
+      bindFusedStops(app, dependencies, {
+        ...{ path: '/v1/budgets', name: 'Budget', one: 'budget', group: 'Budgets' },
+        get: (accountId, id) => toFuseOwner(budgets.get(accountId, id)),
+        assertMayLift: (caller, id) => assertMayLimit(caller, budgets.get(caller.accountId, id)),
+      })
+    },
   })
+}
+
+function toFuseOwner({ id }: Budget): FuseOwner {
+  return { type: 'budget', id }
 }
 
 /**
@@ -101,13 +118,13 @@ export async function toNewBudget(
   accountId: AccountId,
   body: CreateBudgetBody,
 ): Promise<NewBudget> {
-  const { limitTokens, limitUsd, period, unpriced, message, alertAt, timeZone } = body
+  const { limitTokens, limitUsd, period, unpriced, message, alertAt, timeZone, fuse } = body
   const { scope, name: nameOfScope } = await toScope(dependencies, accountId, body)
   const limit = toLimit({ limitTokens, limitUsd })
   // Unreachable, because the contract requires a limit.
   if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
   const name = body.name ?? nameOfScope
-  const words = { name, unpriced, message, alertAt }
+  const words = { name, unpriced, message, alertAt, fuse }
   return { ...words, ...toRule(body, {}), scope, limit, period, timeZone, raise: null }
 }
 

@@ -9,6 +9,7 @@ import { CallerNames } from '../calls/caller-names.ts'
 import { PeopleView } from '../calls/people-view.ts'
 import {
   type ControlPlaneApp,
+  type ControlPlaneCaller,
   type ControlPlaneDependencies,
   callerOf,
   errorAnswers,
@@ -25,12 +26,14 @@ interface FusedResource {
   readonly group: string
   /** @throws GatewayError `not_found` */
   get(accountId: AccountId, id: string): FuseOwner
+  /** @throws GatewayError `forbidden` */
+  assertMayLift?(caller: ControlPlaneCaller, id: string): void
 }
 
 export function bindFusedStops(
   app: ControlPlaneApp,
   dependencies: ControlPlaneDependencies,
-  { path, name, one, group, get }: FusedResource,
+  { path, name, one, group, get, assertMayLift }: FusedResource,
 ): void {
   const { stops } = dependencies
   const listRoute = createRoute({
@@ -57,7 +60,7 @@ export function bindFusedStops(
       params: z.object({ id: z.string(), kind: z.enum(FUSED_KINDS), head: z.string() }),
       query: noQuery,
     },
-    responses: { 204: { description: 'It is not stopped.' }, ...errorAnswers(400, 404) },
+    responses: { 204: { description: 'It is not stopped.' }, ...errorAnswers(400, 403, 404) },
   })
   app.openapi(listRoute, async (c) => {
     const caller = callerOf(c.env)
@@ -81,9 +84,11 @@ export function bindFusedStops(
     return c.json({ data }, 200)
   })
   app.openapi(liftRoute, async (c) => {
-    const { accountId } = callerOf(c.env)
+    const caller = callerOf(c.env)
+    const { accountId } = caller
     const { id, kind, head } = c.req.valid('param')
     const owner = get(accountId, id)
+    assertMayLift?.(caller, id)
     const stopId = fusedStopId({ accountId, owner, kind, id: head })
     await stops.lift({ accountId, id: stopId })
     return c.body(null, 204)

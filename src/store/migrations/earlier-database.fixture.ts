@@ -21,6 +21,7 @@ const LATER_COLUMNS = [
   ['budgets', 'refuse_at'],
   ['gates', 'budget_headers'],
   ['gates', 'fuse'],
+  ['budgets', 'fuse'],
   ['calls', 'steered_by'],
   ['calls', 'user_id'],
   ['calls', 'session_id'],

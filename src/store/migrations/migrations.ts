@@ -5,6 +5,7 @@ import { accessTokens } from './access-tokens-migration.ts'
 import { BASELINE, judgeEarlierSteps, listApplied } from './adopt-database.ts'
 import { attribution } from './attribution-migration.ts'
 import { baseline } from './baseline.ts'
+import { budgetFuse } from './budget-fuse-migration.ts'
 import { budgetRules } from './budget-rules-migration.ts'
 import { budgetScopes } from './budget-scopes-migration.ts'
 import { budgetSteering } from './budget-steering-migration.ts'
@@ -78,6 +79,7 @@ export const migrations: Steps = {
   '0022_budget_time_zone': budgetTimeZone,
   '0023_gate_fuse': gateFuse,
   '0024_estimated_usage': estimatedUsage,
+  '0025_budget_fuse': budgetFuse,
 }
 
 export async function isBehind(

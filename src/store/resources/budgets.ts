@@ -9,12 +9,14 @@ import {
   toPublicBudget,
   UNPRICED_RULES,
 } from '../../core/budget.ts'
+import type { Fuse } from '../../core/fuse.ts'
 import type { GateId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import type { NamedThing } from '../database/find-some.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
+import { deleteFusedStops } from './stops.ts'
 
 const budgetKind: StoredKind<'budget', Budget, Budget> = {
   word: 'budget',
@@ -35,8 +37,12 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   toPublic: toPublicBudget,
   async changeBelongings(transaction, changed, previous) {
     if (alertsOf(changed) !== alertsOf(previous)) await forgetAlerts(transaction, changed)
+    if (changed.fuse == null && previous.fuse != null) await forgetStops(transaction, changed)
   },
-  deleteBelongings: forgetAlerts,
+  async deleteBelongings(transaction, name) {
+    await forgetAlerts(transaction, name)
+    await forgetStops(transaction, name)
+  },
 }
 
 function alertsOf({ limit, raise, alertAt }: Budget): string {
@@ -52,6 +58,13 @@ async function forgetAlerts(
     .where('account_id', '=', accountId)
     .where('budget_id', '=', id)
     .execute()
+}
+
+function forgetStops(
+  transaction: Transaction<Schema>,
+  { accountId, id }: NamedThing,
+): Promise<void> {
+  return deleteFusedStops(transaction, accountId, { type: 'budget', id })
 }
 
 export class BudgetTableStore extends ResourceStore<'budget', Budget> {
@@ -84,6 +97,7 @@ function toMutableColumns(budget: Budget) {
     raise: budget.raise == null ? null : JSON.stringify(budget.raise),
     at_limit: budget.atLimit ?? null,
     refuse_at: budget.refuseAt ?? null,
+    fuse: budget.fuse == null ? null : JSON.stringify(budget.fuse),
     updated_at: budget.updatedAt,
   }
 }
@@ -144,6 +158,7 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
       ? {}
       : { atLimit: AT_LIMIT_RULES.find((rule) => rule === row.at_limit) ?? 'refuse' }),
     ...(row.refuse_at === null ? {} : { refuseAt: row.refuse_at }),
+    ...(row.fuse === null ? {} : { fuse: JSON.parse(row.fuse) as Fuse }),
     alertAt: JSON.parse(row.alert_at) as number[],
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -133,16 +133,16 @@ async function mayBeStopped(
 async function hasFuse(
   transaction: Transaction<Schema>,
   accountId: AccountId,
-  { id }: FuseOwner,
+  { type, id }: FuseOwner,
 ): Promise<boolean> {
+  const table = { gate: 'gates', budget: 'budgets' } as const
   const row = await transaction
-    .selectFrom('gates')
-    .select('id')
+    .selectFrom(table[type])
+    .select('fuse')
     .where('account_id', '=', accountId)
     .where('id', '=', id as GateId)
-    .where('fuse', 'is not', null)
     .executeTakeFirst()
-  return row !== undefined
+  return row !== undefined && row.fuse !== null
 }
 
 /** Called when a fuse or its owner is deleted. */

@@ -125,8 +125,8 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
       const used = await usedSince(sinceMs, unit)
       const most = Math.max(...used.map((row) => row.most))
       const over = used.map((row) => row.used - limit)
-      // The shares of the other nodes while Redis was away, and each running call of a user.
-      const bound = (limit * (NODES - 1)) / NODES + load.mostAtOnce() * most
+      // The shares of the other nodes while Redis was away, and the running calls of each node.
+      const bound = (limit * (NODES - 1)) / NODES + NODES * load.mostAtOnce() * most
       const said = (amount: number) => `${Number(amount.toFixed(4))} ${unit}`
       tellFigures(
         `${load.callsOf(200)} calls of ${USERS} users, ${load.callsOf(0)} without an answer, at ` +

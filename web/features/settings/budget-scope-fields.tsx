@@ -37,8 +37,8 @@ function isWhole(type: ChosenScope['type']) {
 
 const HINTS: Partial<Record<ChosenScope['type'], string>> = {
   'each-user':
-    'Clients choose the names they send, so this is no cap against a client that sends new ' +
-    'names. Create a budget for its key or the account too.',
+    'Clients choose the names they send, and each new name has a new limit. Create a budget for ' +
+    'the client’s key or the account too.',
   'each-key': 'Members’ own tokens and the playground count for their users.',
 }
 

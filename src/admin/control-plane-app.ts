@@ -129,7 +129,7 @@ export interface ControlPlaneDependencies {
   readonly calls: Pick<CallTableStore, 'findPage' | 'readRange' | 'find' | 'correctCosts'>
   readonly sessions: Pick<SessionStore, 'list' | 'find' | 'readCalls' | 'readAgents'>
   readonly nameHashes: Pick<NameHashes, 'hash'>
-  readonly callerNames: Pick<CallerNameStore, 'find'>
+  readonly callerNames: Pick<CallerNameStore, 'find' | 'search'>
   readonly usage: Pick<
     UsageStore,
     | 'readRange'

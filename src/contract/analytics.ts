@@ -76,6 +76,16 @@ export const analyticsQuery = z
           'keeps.',
       }),
     ...pageFields,
+    search: z
+      .string({ error: 'must be given once' })
+      .regex(/^[^\p{Cc}\p{Cs}]{1,300}$/u, { error: 'must be 1 to 300 characters' })
+      .optional()
+      .meta({
+        type: 'string',
+        description:
+          'Only users whose name contains each of these words, or whose id contains the text, with ' +
+          '`group_by=user` and the interval `all`. The other users are in no sum.',
+      }),
     ...nameFields,
     ...callerFields,
   })
@@ -89,6 +99,9 @@ export const analyticsQuery = z
       if (query[field] === 'agent' && query.session === undefined && query.user === undefined)
         refuse(field, 'needs session or user for agents')
     }
+    const isOfUsers = query.group_by === 'user' && query.then_by === undefined
+    if (query.search !== undefined && (!isOfUsers || query.interval !== 'all'))
+      refuse('search', 'needs group_by=user alone and the interval "all"')
     if (query.then_by !== undefined && query.then_by === query.group_by)
       refuse('then_by', 'must differ from group_by')
     if (query.group_by === undefined) {

@@ -41,6 +41,20 @@ const PLAN: readonly PlannedCall[] = [
   { startedAt, gate: 'chat' },
 ]
 
+const MANY = 1_150
+const longAgo = Date.now() - 20 * DAY_MS
+/** More people than one answer has, and earlier than the range that pages begin with. */
+const CROWD: readonly PlannedCall[] = Array.from({ length: MANY }, (_, number) => ({
+  ...{ startedAt: longAgo, gate: 'chat', costFactor: 20 + number },
+  caller: { user: idOfOne(number) },
+}))
+function idOfOne(number: number): string {
+  return `end:c${number.toString(16).padStart(15, '0')}`
+}
+const NAMES: ReadonlyMap<string, string> = new Map(
+  CROWD.map((_, number) => [idOfOne(number), `Customer ${number}`]),
+)
+
 let folder: TemporaryFolder
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>
@@ -49,9 +63,9 @@ let page: Page
 let unusedKeyId: string
 beforeAll(async () => {
   folder = await createTemporaryFolder()
-  await seedCallerNames(folder.path, 'user', new Map([[ANN, 'ann@example.com']]))
+  await seedCallerNames(folder.path, 'user', new Map([[ANN, 'ann@example.com'], ...NAMES]))
   await seedCallerNames(folder.path, 'tag', new Map([[TEAM, 'team-a']]))
-  await seedPlannedCalls(folder.path, PLAN)
+  await seedPlannedCalls(folder.path, [...PLAN, ...CROWD])
   gatehouse = await startGatehouse({ dataFolder: folder.path, sandbox: true })
   await createGate(gatehouse, 'coding', 'sandbox/echo')
   unusedKeyId = (await createKey(gatehouse, 'not used')).id
@@ -151,7 +165,17 @@ test('the log is filtered by person and tag, and a call names its caller', async
 })
 
 test('the overview shows spend by person and the people who spent most', async () => {
+  const asked: string[] = []
+  const note = (request: { url(): string }) => {
+    const { pathname, searchParams: query } = new URL(request.url())
+    const isOfPeople = query.get('group_by') === 'user' && query.get('interval') === 'all'
+    if (isOfPeople || query.has('user')) asked.push(pathname)
+  }
+  page.on('request', note)
   await follow(page, '/?range=7d')
+  await page.getByRole('list', { name: 'Top people' }).getByText('ann@example.com').waitFor()
+  page.off('request', note)
+  expect(asked).toEqual(['/v1/analytics'])
   await page.getByRole('combobox', { name: 'Spend by' }).selectOption('By person')
   const legend = page
     .getByRole('figure', { name: 'Spend over time' })
@@ -195,6 +219,38 @@ test('people are listed by cost, with a file of all; a page shows what a person 
     .getByRole('region', { name: 'Sessions' })
     .getByRole('row', { name: new RegExp(`^${SESSION} ann@example.com .* 3 1 `) })
     .waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
+
+test('each page of many people is one request, and so are another order and a search', async () => {
+  const asked: string[] = []
+  const note = (request: { url(): string }) => {
+    const { pathname, searchParams } = new URL(request.url())
+    if (pathname === '/v1/analytics') asked.push(searchParams.get('group_by') ?? '')
+    else if (pathname.startsWith('/v1/members')) asked.push(pathname)
+  }
+  page.on('request', note)
+  await follow(page, '/people?range=30d')
+  const links = page.getByRole('region', { name: 'People' }).locator('tbody a')
+  const begins = async (first: string, count: number, requests: number) => {
+    await untilItHolds(async () =>
+      expect([await links.first().textContent(), await links.count()]).toEqual([first, count]),
+    )
+    expect(asked).toEqual(Array.from({ length: requests }, () => 'user'))
+  }
+  await begins(`Customer ${MANY - 1}`, 100, 1)
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await begins(`Customer ${MANY - 1}`, 200, 2)
+  await untilItHolds(async () =>
+    expect(await page.locator(':focus').textContent()).toBe(`Customer ${MANY - 101}`),
+  )
+  await page.getByRole('searchbox', { name: 'Find a person' }).fill('customer 77')
+  await begins('Customer 1077', 20, 3)
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Most calls first')
+  await begins('Customer 77', 20, 4)
+  await page.getByRole('searchbox', { name: 'Find a person' }).fill('nobody')
+  await page.getByText('No person matches').waitFor()
+  page.off('request', note)
   expect(await findPageFaults(page)).toEqual([])
 })
 

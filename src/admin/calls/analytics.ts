@@ -12,6 +12,7 @@ import {
 } from '../../contract/analytics.ts'
 import { LATEST_MS } from '../../contract/usage-query.ts'
 import { ERROR_KINDS } from '../../core/errors.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { toUsd } from '../../core/money.ts'
 import type { GroupOrder, UsageGroup } from '../../core/usage.ts'
@@ -108,6 +109,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       order = 'calls',
       limit,
       cursor,
+      search,
       ...range
     } = c.req.valid('query')
     const { accountId } = callerOf(c.env)
@@ -123,7 +125,10 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       ...(isBy('key') && { onlyMember: people.seesAll ? undefined : (people.self ?? '') }),
       ...dimensions,
     }
-    const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
+    const page = {
+      ...{ order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) },
+      isListed: search === undefined ? undefined : await findUsers(dependencies, accountId, search),
+    }
     const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
     const groups = await nameGroups(new CallerNames(dependencies, accountId), dimensions, sums)
     const users = query.interval === 'all' ? sums.flatMap(({ group }) => group ?? []) : []
@@ -244,6 +249,20 @@ function refuseDeleted(error: unknown): never {
 
 function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString()
+}
+
+const LEAST_CHARACTERS_OF_ID = 6
+
+/** Users by their stored names, or by a part of the id, as the dashboard shows unnamed users. */
+async function findUsers(
+  { callerNames }: Pick<ControlPlaneDependencies, 'callerNames'>,
+  accountId: AccountId,
+  search: string,
+): Promise<(user: string) => boolean> {
+  const text = search.trim().toLowerCase()
+  const found = await callerNames.search(accountId, 'user', text.split(/\s+/))
+  const isOfId = text.length >= LEAST_CHARACTERS_OF_ID
+  return (user) => found.has(user) || (isOfId && user.includes(text))
 }
 
 type NamedGroups = Pick<UsageSumBody, 'group' | 'name' | 'thenGroup' | 'thenName'>

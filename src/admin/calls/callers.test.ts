@@ -152,6 +152,45 @@ test('sums by user have the last day of each, unless another filter or interval 
   expect(await lastDays('from=2026-01-03&to=2026-01-04')).toEqual({ user_0aa: null })
 })
 
+test('users are searched by words of their names and by their ids, in pages', async () => {
+  const { store, attribution } = current()
+  const people = ['Ärzte Ann 1', 'ann 2', 'Bob 50%', 'Bob 500'].map((name) => ({
+    name,
+    ...{ accountId: DEFAULT_ACCOUNT, kind: 'user' as const },
+    hash: `end:${attribution.hash(DEFAULT_ACCOUNT, 'user', name)}`,
+  }))
+  await store.callerNames.write(people, Date.now())
+  await store.calls.insertMany(
+    people.map(({ hash: user }, index) =>
+      call(`req_p${index}`, { startedAt: at('02T10:00:00'), user }),
+    ),
+  )
+  const url = `/v1/analytics?${MONTH}&group_by=user`
+  const find = async (search: string, more = '') => {
+    const answer = await sendForJson({ url: `${url}&search=${encodeURIComponent(search)}${more}` })
+    const { data, nextCursor } = answer as { data: Sum[]; nextCursor: string | null }
+    return { names: data.map(({ name, group }) => name ?? group), nextCursor }
+  }
+  const namesOf = async (search: string) => (await find(search)).names.toSorted()
+  expect(await namesOf('ANN')).toEqual(['ann 2', 'ann@example.com', 'Ärzte Ann 1'])
+  expect(await namesOf('ann ärzte')).toEqual(['Ärzte Ann 1'])
+  expect(await namesOf('50%')).toEqual(['Bob 50%'])
+  expect(await namesOf(' user_0aa ')).toEqual(['user_0aa'])
+  expect(await namesOf('nobody')).toEqual([])
+  const first = await find('ann', '&order=calls&limit=1')
+  expect(first.names[0]).toBe('ann@example.com')
+  const second = await find('ann', `&order=calls&limit=2&cursor=${first.nextCursor}`)
+  expect(second.names.toSorted()).toEqual(['ann 2', 'Ärzte Ann 1'])
+  expect(second.nextCursor).toBeNull()
+  const byStranger = await sendForJson({
+    url: `${url}&search=ann`,
+    headers: { authorization: `Bearer ${strangerKey}` },
+  })
+  expect(JSON.stringify(byStranger)).not.toContain('"group":"end:')
+  await attribution.change(DEFAULT_ACCOUNT, { peopleFigures: 'hidden' })
+  expect((await send({ url: `${url}&search=ann` })).status).toBe(403)
+})
+
 test('filters take names, ids and hashes', async () => {
   const counted = async (query: string) =>
     (await groups(query)).map((group) => (group as unknown[])[2])

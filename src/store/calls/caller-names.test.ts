@@ -38,6 +38,38 @@ describe.each(databases)('names of callers on $name', (kind) => {
     expect([...(await callerNames.find(STRANGER, 'user', ['end:3']))]).toEqual([['end:3', 'bob']])
   })
 
+  test('names are searched by words, in upper or lower case', async () => {
+    const names = [
+      'Ärzte Ann',
+      'ANNA ÖZ',
+      'Bob 50%',
+      'Bob 500',
+      'under_score',
+      'underXscore',
+      'a!b',
+    ]
+    const toName = (name: string) => ({ ...ours, kind: 'user' as const, hash: `end:${name}`, name })
+    await store.callerNames.write(
+      [
+        ...names.map(toName),
+        { ...toName('Ann'), kind: 'tag', hash: 'tag' },
+        { ...toName('Ann'), accountId: STRANGER, hash: 'end:ofStranger' },
+      ],
+      1,
+    )
+    const find = async (...words: readonly string[]) =>
+      [...(await store.callerNames.search(DEFAULT_ACCOUNT, 'user', words))]
+        .map((hash) => hash.slice('end:'.length))
+        .toSorted()
+    expect(await find('ann')).toEqual(['ANNA ÖZ', 'Ärzte Ann'])
+    expect(await find('ärzte', 'ann')).toEqual(['Ärzte Ann'])
+    expect(await find('öz')).toEqual(['ANNA ÖZ'])
+    expect(await find('50%')).toEqual(['Bob 50%'])
+    expect(await find('r_s')).toEqual(['under_score'])
+    expect(await find('a!')).toEqual(['a!b'])
+    expect(await find('ann', 'bob')).toEqual([])
+  })
+
   test('a member gets the name of the user, and a user outside the account none', async () => {
     const [ann, eve] = [createUserId(), createUserId()]
     const user = (id: typeof ann, name: string) => ({

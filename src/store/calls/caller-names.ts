@@ -1,5 +1,5 @@
 /** The names behind hashes in the ledger, in the database. */
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import { MOST_STORED_NAMES, NAMED_KINDS, type NamedKind } from '../../core/attribution.ts'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
@@ -52,6 +52,26 @@ export class CallerNameStore {
       for (const { hash, name } of rows) names.set(hash, name)
     }
     return names
+  }
+
+  /** The hashes whose names contain every word, in upper or lower case. */
+  async search(
+    accountId: AccountId,
+    kind: NamedKind,
+    words: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    let query = this.#database
+      .selectFrom('caller_names')
+      .select('hash')
+      .where('account_id', '=', accountId)
+      .where('kind', '=', kind)
+    for (const word of words)
+      query = query.where((eb) =>
+        eb.or(
+          toPatterns(word).map((pattern) => sql<SqlBool>`lower(name) LIKE ${pattern} ESCAPE '!'`),
+        ),
+      )
+    return new Set((await query.execute()).map(({ hash }) => hash))
   }
 
   /**
@@ -179,3 +199,12 @@ export class CallerNameStore {
 }
 
 type NamedCaller = CallerName & { readonly name: string }
+
+const WILDCARDS = /[%_!]/g
+
+/** `lower` of SQLite changes ASCII letters only, so each case of the other letters is looked for. */
+function toPatterns(word: string): readonly string[] {
+  const cases = [word, word.toLowerCase(), word.toUpperCase()]
+  const texts = cases.map((text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
+  return [...new Set(texts)].map((text) => `%${text.replaceAll(WILDCARDS, '!$&')}%`)
+}

@@ -8,6 +8,8 @@ export interface GroupPage {
   readonly order: GroupOrder
   readonly limit: number
   readonly after?: GroupPlace | undefined
+  /** The only groups that are listed and summed, of the interval `all`. Undefined: every group. */
+  readonly isListed?: ((group: string) => boolean) | undefined
 }
 
 export interface GroupPlace {

@@ -44,6 +44,7 @@ async function sumInOnePass(
   { query, turns }: UsageReading,
   { page, ranked }: { readonly page: GroupPage; readonly ranked?: RankedPage },
 ): Promise<SummedPage> {
+  const { isListed } = page
   const steps = new Map<number, Map<string | null, Counts>>()
   const ranks = new Map<string | null, number>()
   for await (const { rows } of read)
@@ -54,6 +55,7 @@ async function sumInOnePass(
         const groups = steps.get(startsAt) ?? new Map<string | null, Counts>()
         steps.set(startsAt, groups)
         for (const group of toGroups(row, query)) {
+          if (isListed !== undefined && (group === null || !isListed(group))) continue
           if (ranked === undefined)
             ranks.set(group, (ranks.get(group) ?? 0) + measureRow(row, page.order))
           if (ranked?.before.has(group) === true) continue

@@ -5,9 +5,9 @@ import { ask, type RowOf } from '../../api/ask.ts'
 import { formatCount, formatShare, formatUsd, formatWhole } from '../../format/figures.ts'
 import { nameOfCaller, nameOfUser } from '../../format/group-name.ts'
 import type { Period } from '../../format/time-range.ts'
-import { Button } from '../../ui/button.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
+import { PagedRows } from '../../ui/paged-rows.tsx'
 import { EmptyState, ErrorState, RowSkeletons } from '../../ui/states.tsx'
 import { type Column, ColumnTable } from '../../ui/table.tsx'
 
@@ -55,21 +55,9 @@ export function SessionTable({
       </EmptyState>
     )
   return (
-    <>
+    <PagedRows pages={pages} count={sessions.length}>
       <ColumnTable label="Sessions" columns={COLUMNS} rows={sessions} keyOf={({ id }) => id} />
-      {pages.hasNextPage && (
-        <div className="flex justify-center border-t border-line p-3">
-          <Button
-            size="small"
-            look="quiet"
-            isBusy={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </div>
-      )}
-    </>
+    </PagedRows>
   )
 }
 

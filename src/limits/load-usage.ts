@@ -11,8 +11,9 @@ import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/check-quota.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
 import type { AskedHead } from './head-readings.ts'
+import { type PastUsage, sumOf } from './past-sums.ts'
 import type { UsedSoFar } from './usage-counter.ts'
-import { type PastUsage, sumOf, type UsageLimits } from './usage-limits.ts'
+import type { UsageLimits } from './usage-limits.ts'
 
 export interface LedgerSums {
   /**

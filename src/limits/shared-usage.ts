@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { CallAhead, Caller } from '../gateway/ports.ts'
 import type { UsageStorage } from './call-limits.ts'
 import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
+import type { LimitedWindow } from './limited-window.ts'
 import { RoundRobin } from './round-robin.ts'
 import {
   type Amounts,
@@ -14,7 +15,7 @@ import {
   type UsedSoFar,
 } from './usage-counter.ts'
 import { UsageLease, type UsageLeasePorts } from './usage-lease.ts'
-import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
+import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
 /** A call is refused after this many answers that everything is reserved. */
 const SHORT_ROUNDS = 3

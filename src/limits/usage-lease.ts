@@ -5,8 +5,8 @@
  */
 import type { SharedStore } from '../cluster/shared-store.ts'
 import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
+import type { LimitedWindow } from './limited-window.ts'
 import type { Amounts, UsageWindow, UsedSoFar } from './usage-counter.ts'
-import type { LimitedWindow } from './usage-limits.ts'
 import { readUsageGrant, toUsageArguments, USAGE_SCRIPT, type UsageGrant } from './usage-script.ts'
 
 /** How long a dead node's reservations stay taken. */

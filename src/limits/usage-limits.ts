@@ -4,18 +4,21 @@
  */
 import { type Budget, type BudgetScope, steers } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
+import type { GatewayError } from '../core/errors.ts'
 import type { OwnedFuse } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
 import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead, CallDimensions, Caller, PriceDemand } from '../gateway/ports.ts'
+import { AwaitedPast, type PastReading } from './awaited-past.ts'
 import { BudgetReservation } from './budget-reservation.ts'
 import { BudgetsByScope } from './budgets-by-scope.ts'
 import { HeadCounter, isPersonal } from './head-counter.ts'
 import { HeadReadings, type ReadHeads } from './head-readings.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
+import { type LimitedWindow, QuotaLimits, toLimitedWindow } from './limited-window.ts'
+import { addPast, type PastUsage, raiseTo, sumOf } from './past-sums.ts'
 import {
   type Amounts,
   type BudgetAlert,
@@ -41,21 +44,6 @@ interface UsageLimitsOptions {
 export interface QuotaState {
   readonly plan: Plan
   readonly window: UsageWindow
-}
-
-/** A quota or budget in a call's period, for counting by all nodes. */
-export interface LimitedWindow {
-  readonly id: string
-  readonly window: UsageWindow
-  readonly limits: WindowLimits
-}
-
-/** Tokens and billionths of a US dollar; infinite for no limit. May change with time. */
-interface WindowLimits {
-  /** Calls are refused from here. */
-  readonly walls: Amounts
-  /** A budget that steers is used up from here; otherwise the same as `walls`. */
-  readonly ceilings: Amounts
 }
 
 interface UsageSharing {
@@ -386,119 +374,8 @@ function whenAll(counters: readonly BudgetCounter[], atMs: number): Promise<void
   return waiting === undefined ? undefined : Promise.all(waiting).then(() => {})
 }
 
-class QuotaLimits implements WindowLimits {
-  readonly #plans: Plans
-  readonly #accountId: AccountId
-
-  constructor(plans: Plans, accountId: AccountId) {
-    this.#plans = plans
-    this.#accountId = accountId
-  }
-
-  get walls(): Amounts {
-    return quotaCeilings(this.#plans.of(this.#accountId))
-  }
-
-  get ceilings(): Amounts {
-    return this.walls
-  }
-}
-
-function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
-  return {
-    tokens: monthlyTokens ?? Number.POSITIVE_INFINITY,
-    nanoUsd: monthlySpendUsd === null ? Number.POSITIVE_INFINITY : toNanoUsd(monthlySpendUsd),
-  }
-}
-
 function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
   const window = counter.windowAt(nowMs)
   const shortage = shortageWithin(counter.walls, window)
   if (shortage !== undefined) throw budgetRefusal(counter, { window, nowMs, shortage })
-}
-
-function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
-  const window = counter.windowAt(momentMs)
-  return { id: counter.id, window, limits: counter }
-}
-
-/** Usage of earlier calls of an account. */
-export interface PastUsage extends UsedSoFar {
-  readonly accountId: AccountId
-  readonly countsForQuota: boolean
-}
-
-interface PastSums {
-  tokens: number
-  nanoUsd: number
-  unpricedCalls: number
-}
-
-export function sumOf(past: readonly UsedSoFar[]): UsedSoFar {
-  const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
-  for (const usage of past) addPast(sum, usage)
-  return sum
-}
-
-function addPast(sums: PastSums, past: Readonly<PastSums>): void {
-  sums.tokens += past.tokens
-  sums.nanoUsd += past.nanoUsd
-  sums.unpricedCalls += past.unpricedCalls
-}
-
-function raiseTo(sums: PastSums, past: Readonly<PastSums>): void {
-  sums.tokens = Math.max(sums.tokens, past.tokens)
-  sums.nanoUsd = Math.max(sums.nanoUsd, past.nanoUsd)
-  sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
-}
-
-interface PastReading {
-  readonly quotas: Promise<void>
-  readonly budgets: Promise<void>
-}
-
-class AwaitedPast {
-  /**
-   * Each promise is undefined once usage is counted, and rejects with a GatewayError `unavailable`.
-   */
-  #quotas: Promise<void> | undefined
-  #budgets: Promise<void> | undefined
-  #isUnreadable = false
-
-  get quotas(): Promise<void> | undefined {
-    return this.#quotas
-  }
-
-  get budgets(): Promise<void> | undefined {
-    return this.#budgets
-  }
-
-  await(reading: PastReading): void {
-    const quotas = this.#heed(reading.quotas, () => {
-      if (this.#quotas === quotas) this.#quotas = undefined
-    })
-    const budgets = this.#heed(reading.budgets, () => {
-      this.#isUnreadable = false
-      if (this.#budgets === budgets) this.#budgets = undefined
-    })
-    this.#quotas = quotas
-    this.#budgets = budgets
-  }
-
-  state(): 'ok' | 'reading' | 'failing' {
-    if (this.#budgets === undefined) return 'ok'
-    return this.#isUnreadable ? 'failing' : 'reading'
-  }
-
-  #heed(reading: Promise<void>, onCounted: () => void): Promise<void> {
-    const past = reading.then(onCounted, (cause: unknown) => {
-      this.#isUnreadable = true
-      throw new GatewayError('unavailable', 'The current usage cannot be read. Try again soon.', {
-        cause,
-      })
-    })
-    // Without this handler, a failure that no call waits for would end the process.
-    past.catch(() => {})
-    return past
-  }
 }

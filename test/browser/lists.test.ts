@@ -402,6 +402,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'features/logs/log-search-field.tsx': 'log-reasons.test.ts',
   'features/models/model-table.tsx': 'models.test.ts',
   'features/settings/attribution-card.tsx': 'callers.test.ts',
+  'features/settings/budget-simulation.tsx': 'budget-simulation.test.ts',
   'features/settings/members-field.tsx': 'settings-usage.test.ts',
   'features/settings/webhooks-page.tsx': 'below',
   'features/gates/target-picker.tsx': 'gates.test.ts, and below while nothing matches',

@@ -20,7 +20,8 @@ export const simulateBudgetBody = createBudgetBody
   .superRefine(refuseReversedRange)
   .meta({
     id: 'SimulateBudget',
-    description: 'A budget as for its creation, and a range of time. Nothing is stored.',
+    description:
+      'A budget as for its creation, and a range of time. Nothing is stored. The fuse is ignored.',
   })
 
 const count = z.int().min(0)

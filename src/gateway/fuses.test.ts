@@ -2,11 +2,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BlownFuse, Fuse } from '../core/fuse.ts'
+import type { Gate } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
 import { toNanoUsd, toUsd } from '../core/money.ts'
 import { fusedStopId, type Stop } from '../core/stop.ts'
 import { FuseCounters } from '../limits/fuses.ts'
-import { checkFuses, type FusedCall } from './fuses.ts'
+import { FusedCall, findFuses } from './fuses.ts'
 
 const accountId = 'acc_1' as AccountId
 const MINUTE_MS = 60_000
@@ -79,14 +80,13 @@ class Session {
       onBlown: (blown: BlownFuse) => this.#blow(blown),
     }
     const owner = { type: 'budget', id: 'bud_1', name: 'b', fuse: this.#fuse } as const
-    const call = { accountId, gate: undefined, ofBudgets: [owner], names: { session: 's' } }
+    const begin = () => new FusedCall(ports, { accountId, names: { session: 's' } }, [owner])
     if (this.#hasStopped()) {
-      expect(() => checkFuses(ports, call)).toThrow('fuse of the budget "b"')
+      expect(begin).toThrow('fuse of the budget "b"')
       return
     }
     this.#served.push(this.nowMs)
-    const begun = checkFuses(ports, call)
-    if (begun !== undefined) this.#running.push(begun)
+    this.#running.push(begin())
     // At most the call that blows the fuse passes beyond its figure.
     expect(this.#hasStopped()).toBe(this.#hasTooManyCalls())
   }
@@ -147,15 +147,14 @@ test('a fuse never blows below its figures, and always with the first call or co
   )
 })
 
-test('without a fuse of the gate or a budget, nothing is asked and nothing is held', () => {
-  const asked = () => {
-    throw new Error('asked')
-  }
-  const ports = {
-    counters: { noteCall: asked, noteCost: asked },
-    stops: { find: asked },
-    onBlown: asked,
-  }
-  const call = { accountId, gate: undefined, ofBudgets: undefined, names: { session: 's' } }
-  expect(checkFuses(ports, call)).toBeUndefined()
+test('the fuse of the gate precedes those of budgets, and without a fuse nothing is checked', () => {
+  const fuse: Fuse = { usd: 1, callsPerMinute: null, forMinutes: 5 }
+  const plain = { id: 'chat', fuse: null } as Gate
+  const ofBudgets = [{ type: 'budget', id: 'bud_1', name: 'b', fuse }] as const
+  const ofGate = { type: 'gate', id: 'chat', name: 'chat', fuse } as const
+  expect(findFuses(plain, undefined)).toBeUndefined()
+  expect(findFuses(undefined, undefined)).toBeUndefined()
+  expect(findFuses(plain, ofBudgets)).toBe(ofBudgets)
+  expect(findFuses({ ...plain, fuse }, undefined)).toEqual([ofGate])
+  expect(findFuses({ ...plain, fuse }, ofBudgets)).toEqual([ofGate, ...ofBudgets])
 })

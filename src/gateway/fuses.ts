@@ -28,21 +28,18 @@ export interface FusePorts {
 
 interface CheckedCall {
   readonly accountId: AccountId
-  readonly gate: Gate | undefined
-  readonly ofBudgets: readonly OwnedFuse[] | undefined
   readonly names: Pick<Attribution, 'user' | 'session'>
 }
 
-/**
- * @returns undefined: no fuse counts the call
- * @throws GatewayError `forbidden` when a fuse has stopped the call's session or user
- */
-export function checkFuses(ports: FusePorts, call: CheckedCall): FusedCall | undefined {
-  const { gate, ofBudgets } = call
+/** The fuses that count a call. Undefined: none. */
+export function findFuses(
+  gate: Gate | undefined,
+  ofBudgets: readonly OwnedFuse[] | undefined,
+): readonly OwnedFuse[] | undefined {
   const fuse = gate?.fuse ?? null
-  if (gate === undefined || fuse === null) return ofBudgets && new FusedCall(ports, call, ofBudgets)
+  if (gate === undefined || fuse === null) return ofBudgets
   const ofGate = { type: 'gate', id: gate.id, name: gate.id, fuse } as const
-  return new FusedCall(ports, call, [ofGate, ...(ofBudgets ?? [])])
+  return [ofGate, ...(ofBudgets ?? [])]
 }
 
 interface NamedHead extends FusedHead {
@@ -54,6 +51,7 @@ export class FusedCall {
   readonly #ports: FusePorts
   readonly #heads: readonly NamedHead[]
 
+  /** @throws GatewayError `forbidden` when a fuse has stopped the call's session or user */
   constructor(ports: FusePorts, call: CheckedCall, fuses: readonly OwnedFuse[]) {
     this.#ports = ports
     this.#heads = fuses.flatMap((owner) => listHeads(call, owner))

@@ -16,7 +16,7 @@ import { authenticate, type ClientAddress, whenFresh } from './authenticate.ts'
 import { beginCall, type CallPorts, isAdmitted, toAdmitted } from './call.ts'
 import { checkQuota } from './check-quota.ts'
 import { asNamed, findGateOf } from './find-gate.ts'
-import { checkFuses, type FusePorts } from './fuses.ts'
+import { FusedCall, type FusePorts, findFuses } from './fuses.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type {
   Caller,
@@ -93,12 +93,11 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const accepted = withIgnored(named, call.attribution)
       call.accepted = accepted
       const dimensions = toDimensions(accepted, call.attribution)
-      call.fused =
-        ports.fuses &&
-        checkFuses(ports.fuses, {
-          ...{ accountId: caller.accountId, gate, names: call.attribution },
-          ofBudgets: ports.limits.fusesFor(caller, dimensions),
-        })
+      const fuses = findFuses(gate, ports.limits.fusesFor(caller, dimensions))
+      if (fuses !== undefined && ports.fuses !== undefined) {
+        const checked = { accountId: caller.accountId, names: call.attribution }
+        call.fused = new FusedCall(ports.fuses, checked, fuses)
+      }
       const notReady = ports.limits.whenReady(caller, dimensions, call.startedAt)
       if (notReady !== undefined) await waitInTime(ports, notReady, gate)
       slot.release()

@@ -7,7 +7,7 @@ import type { Fuse, FuseOwner } from '../core/fuse.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import { fusedStopId } from '../core/stop.ts'
-import { checkFuses } from '../gateway/fuses.ts'
+import { FusedCall, findFuses } from '../gateway/fuses.ts'
 import { BudgetRegistry, type NewBudget } from '../limits/budget-registry.ts'
 import { FuseCounters } from '../limits/fuses.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
@@ -26,7 +26,7 @@ interface Names {
 
 const OTHER_ACCOUNT = 'acc_other' as AccountId
 
-async function startNode(store: Store, clock: ScriptedClock) {
+async function startNode(store: Store, clock: ScriptedClock, mostStops?: number) {
   const gates = await GateRegistry.load({ gates: store.gates })
   const usage = new UsageLimits({ plans: createPlans(undefined, {}) })
   const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage })
@@ -34,6 +34,7 @@ async function startNode(store: Store, clock: ScriptedClock) {
   const stops = await StopRegistry.load({
     stops: store.stops,
     onChanged: (_, id) => fuseCounters.forget(id),
+    clock,
   })
   const published: unknown[] = []
   const failures: unknown[] = []
@@ -46,7 +47,7 @@ async function startNode(store: Store, clock: ScriptedClock) {
     store,
   }
   const log = { warn: () => {}, error: (facts: unknown) => void failures.push(facts) }
-  const fuses = composeFuses(parts, log, clock)
+  const fuses = composeFuses(parts, log, clock, mostStops)
   /** Undefined: the call is served. */
   const call = (names: Names = SESSION, accountId = DEFAULT_ACCOUNT) => {
     const caller = {
@@ -57,7 +58,8 @@ async function startNode(store: Store, clock: ScriptedClock) {
     const gate = gates.find(DEFAULT_ACCOUNT, 'chat')
     const ofBudgets = usage.fusesFor(caller, { gateId: 'chat', user: names.user })
     try {
-      checkFuses(fuses, { accountId, gate, ofBudgets, names })
+      const found = findFuses(gate, ofBudgets)
+      if (found !== undefined) new FusedCall(fuses, { accountId, names }, found)
       return undefined
     } catch (error) {
       return (error as Error).message
@@ -159,6 +161,34 @@ describe.each(databases)('on $name', (kind) =>
       expect(node.call()).toContain('made more than 2 calls')
       await node.stops.followAll()
       expect([node.call(), node.call(), node.call()]).toEqual([undefined, undefined, undefined])
+    })
+
+    test('two nodes whose counters blow for one session tell of one stop', async () => {
+      const other = await startNode(store, clock)
+      await blow()
+      clock.jump(1_000)
+      for (let calls = 0; calls < 3; calls += 1) expect(other.call()).toBeUndefined()
+      expect(other.call()).toContain('made more than 2 calls')
+      await other.stops.followFused(DEFAULT_ACCOUNT, owner)
+      expect(await stored()).toHaveLength(1)
+      expect([node.published.length, other.published.length]).toEqual([1, 0])
+    })
+
+    test('the oldest of too many stops is lifted by the fuse', async () => {
+      node = await startNode(store, clock, 2)
+      for (const session of ['a', 'b', 'c']) {
+        clock.jump(1_000)
+        await blow({ session })
+        await node.stops.followFused(DEFAULT_ACCOUNT, owner)
+      }
+      expect(listed().map(({ id }) => id.at(-1))).toEqual(['c', 'b'])
+      expect(node.call({ session: 'a' })).toBeUndefined()
+      const [lifted] = await store.auditLog.list(
+        DEFAULT_ACCOUNT,
+        { action: 'stop.delete' },
+        { limit: 9 },
+      )
+      expect(lifted?.actor).toEqual({ type: 'fuse', id: owner.id, name: null })
     })
 
     test('while the store fails, the stop holds on this node, and is stored later', async () => {

@@ -11,7 +11,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { toFuseEvent } from '../webhooks/gateway-events.ts'
 
 export interface FuseParts {
-  readonly stops: Pick<StopRegistry, 'find' | 'stop'>
+  readonly stops: Pick<StopRegistry, 'find' | 'listFused' | 'stop' | 'lift'>
   readonly fuseCounters: FuseCounting
   readonly webhooks: { publishBlownFuse(...blown: Parameters<typeof toFuseEvent>): void }
   readonly attribution: {
@@ -20,6 +20,9 @@ export interface FuseParts {
   readonly keys: ConstructorParameters<typeof CallerNames>[0]['keys']
   readonly store: Omit<ConstructorParameters<typeof CallerNames>[0], 'keys'>
 }
+
+/** Stops of a fuse. A client that sends a new name with each call must not fill the memory. */
+export const MOST_STOPS = 1_000
 
 interface UnstoredStop extends Stop {
   readonly blown: BlownFuse
@@ -30,6 +33,7 @@ export function composeFuses(
   { stops, fuseCounters, webhooks, attribution, keys, store }: FuseParts,
   log: Pick<Log, 'error' | 'warn'>,
   clock: Clock,
+  mostStops = MOST_STOPS,
 ): FusePorts {
   /** These stops hold until they are stored, so that no call passes while the store is slow. */
   const unstored = new Map<string, UnstoredStop>()
@@ -43,9 +47,11 @@ export function composeFuses(
     try {
       const stored = await stops.stop({ accountId, id }, reason, FUSE_ACTOR)
       unstored.delete(id)
-      // The fuse was deleted in the meantime.
-      if (stored === undefined) return
+      // The fuse was deleted in the meantime, or another node has made the stop and told of it.
+      if (stored === undefined || stored.createdAt < stop.createdAt) return
       log.warn(facts, 'a fuse stopped calls')
+      for (const old of stops.listFused(accountId, owner).slice(mostStops))
+        await stops.lift(old, { type: FUSE_ACTOR, id: owner.id, name: null })
       const name = await nameOf(blown)
       webhooks.publishBlownFuse(blown, { blownAtMs: stored.createdAt, name })
     } catch (error) {

@@ -3,6 +3,7 @@
  * the changes of other nodes.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { ChangeActor } from '../core/audit.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { FuseOwner } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -71,9 +72,10 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
     })
   }
 
-  lift(name: NamedThing): Promise<void> {
+  /** @param actor default: the author of the request */
+  lift(name: NamedThing, actor?: ChangeActor): Promise<void> {
     return this.inTurn(async () => {
-      await this.#options.stops.delete(name)
+      await this.#options.stops.delete(name, actor)
       this.forget(name.accountId, name.id)
     })
   }

@@ -1,5 +1,6 @@
 /** Stops of members and access tokens, and those by fuses, in the database. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { ChangeActor } from '../../core/audit.ts'
 import { FUSE_ACTOR, type FuseOwner } from '../../core/fuse.ts'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import {
@@ -68,7 +69,7 @@ export class StopTableStore {
   }
 
   /** Lifts a stop; without one nothing is recorded. */
-  async delete(name: NamedThing): Promise<void> {
+  async delete(name: NamedThing, actor?: ChangeActor): Promise<void> {
     const { accountId, id } = name
     await changeAccount(this.#database, accountId, async (transaction) => {
       const before = await find(transaction, name)
@@ -84,6 +85,7 @@ export class StopTableStore {
       await recordChange(transaction, {
         ...{ accountId, action: 'stop.delete', resourceId: id },
         ...{ before: toPublicStop(before), after: null },
+        ...(actor !== undefined && { actor }),
       })
     })
     await this.#sync()

@@ -59,7 +59,9 @@ async function toUser(
     throw refuse([
       {
         field: 'user',
-        message: 'is no member of the account; an end user is written end:NAME',
+        message:
+          'is not the id, name or e-mail address of a member of this account. List the members ' +
+          'with GET /v1/members, or write an end user as end:NAME',
       },
     ])
   if (found.length > 1)

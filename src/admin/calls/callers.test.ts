@@ -334,7 +334,7 @@ describe('what cannot be answered', () => {
       'GET /v1/analytics?user=ann',
       undefined,
       400,
-      'is no member of the account',
+      'user: is not the id, name or e-mail address of a member of this account. List the members with GET /v1/members, or write an end user as end:NAME',
     ],
     [
       'an agent alone',

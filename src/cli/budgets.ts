@@ -8,6 +8,15 @@ import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
+import {
+  addFusedStops,
+  changesFuse,
+  describeFuse,
+  type FuseFlags,
+  toFuse,
+  withClearFuse,
+  withFuseOptions,
+} from './fuse-verbs.ts'
 import { formatTime, printJson, printThing } from './output.ts'
 import {
   asJson,
@@ -23,7 +32,7 @@ import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Budget = Schemas['Budget']
 
-interface BudgetFlags {
+interface BudgetFlags extends FuseFlags {
   readonly key?: string
   readonly gate?: string
   readonly member?: string
@@ -58,7 +67,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .command('budgets')
     .description('budgets: usage limits of an account, keys, gates, users and tags')
 
-  withScopeOptions(withLimitOptions(budgets.command('create')))
+  withFuseOptions(withScopeOptions(withLimitOptions(budgets.command('create'))))
     .description('create a budget; when it is used up, calls are refused or steered')
     .addHelpText(
       'after',
@@ -154,10 +163,23 @@ export function bindBudgets(program: Command, context: CliContext): void {
     name: 'update',
     argument: ['id', idOf('budget')],
     about: 'change a budget; its usage stays',
-    examples: ['gatehouse budgets update bud_… --usd 80'],
-    options: withLimitOptions,
-    toBody: (flags: BudgetFlags) => changesOf(toBody(flags)),
-    send: (client, id, body) => client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body }),
+    examples: [
+      'gatehouse budgets update bud_… --usd 80',
+      'gatehouse budgets update bud_… --fuse-usd 20',
+    ],
+    options: (command) => withClearFuse(withFuseOptions(withLimitOptions(command))),
+    toBody(flags: BudgetFlags) {
+      changesOf(toBody(flags))
+      return flags
+    },
+    async send(client, id, flags) {
+      const path = { id }
+      const current = changesFuse(flags)
+        ? await client.call('GET /v1/budgets/{id}', 'id', { path })
+        : undefined
+      const body = toBody(flags, current)
+      return await client.call('PATCH /v1/budgets/{id}', 'id', { path, body })
+    },
     show,
   })
 
@@ -182,6 +204,8 @@ export function bindBudgets(program: Command, context: CliContext): void {
     send: (client, id, body) => client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body }),
     show,
   })
+
+  addFusedStops(budgets, context, { path: '/v1/budgets', one: 'budget', example: 'bud_…' })
 
   addDelete(budgets, context, {
     ask: 'DELETE /v1/budgets/{id}',
@@ -287,7 +311,8 @@ function parseShares(text: string): readonly number[] {
   return shares
 }
 
-function toBody(flags: BudgetFlags): Schemas['UpdateBudget'] {
+/** @param current the current budget, when `changesFuse` */
+function toBody(flags: BudgetFlags, current?: Budget): Schemas['UpdateBudget'] {
   const { tokens, usd, alertAt, unpriced, atLimit, refuseAt, name, message } = flags
   return {
     limitTokens: tokens,
@@ -298,6 +323,7 @@ function toBody(flags: BudgetFlags): Schemas['UpdateBudget'] {
     alertAt,
     name,
     message: message === 'none' ? null : message,
+    fuse: toFuse(flags, current?.fuse),
   }
 }
 
@@ -344,6 +370,7 @@ function show(budget: Budget, isJson: boolean): void {
       ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
       ...(budget.raise === null ? [] : [['raised', raiseOf(budget)] as const]),
       ...(budget.message === null ? [] : [['message', budget.message] as const]),
+      ['fuse', describeFuse(budget.fuse)],
       ['alerts', budget.alertAt.join(', ') || '-'],
       ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
     ],

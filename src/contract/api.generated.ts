@@ -56,7 +56,7 @@ export interface Schemas {
   readonly "Error": { readonly "error": string; readonly "message": string; readonly "details"?: unknown | undefined }
   readonly "FimRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "random_seed"?: number | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly "prompt": string; readonly "suffix"?: string | null | undefined; readonly "min_tokens"?: number | null | undefined; readonly [name: string]: unknown }
   readonly "FoundEndUser": { readonly "user": string }
-  readonly "FuseStopCount": { readonly "gateId": string; readonly "sessions": number; readonly "users": number }
+  readonly "FuseStopCount": { readonly "gateId": string | null; readonly "budgetId": string | null; readonly "name": string; readonly "sessions": number; readonly "users": number }
   readonly "FuseStopCounts": { readonly "data": readonly (Schemas["FuseStopCount"])[] }
   readonly "FusedStop": { readonly "kind": "session" | "user"; readonly "id": string; readonly "name": string | null; readonly "reason": string | null; readonly "createdAt": string }
   readonly "FusedStopList": { readonly "data": readonly (Schemas["FusedStop"])[] }

@@ -1,4 +1,7 @@
-/** `gatehouse gates` with a fuse: set, changed in part, removed; its stops listed and lifted. */
+/**
+ * `gatehouse gates` and `budgets` with a fuse: set, changed in part, removed; its stops listed and
+ * lifted.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
@@ -17,13 +20,15 @@ beforeAll(async () => {
 })
 afterAll(() => gatehouse.remove())
 
-const gates = (...words: string[]) =>
-  runCliInProcess(['gates', ...words], {
+const run = (...words: string[]) =>
+  runCliInProcess(words, {
     environment: { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key },
   })
 
+const gates = (...words: string[]) => run('gates', ...words)
+
 async function fuseAfter(...words: string[]) {
-  const { stdout, stderr, exitCode } = await gates(...words, '--json')
+  const { stdout, stderr, exitCode } = await run(...words, '--json')
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
   return (JSON.parse(stdout) as { fuse: unknown }).fuse
 }
@@ -49,12 +54,14 @@ async function callUntilStopped(model: string, names: Readonly<Record<string, st
 
 test('a fuse is set, changed in part, replaced and removed', async () => {
   const target = ['--target', 'sandbox/echo']
-  expect(await fuseAfter('create', 'fused', ...target, '--fuse-usd', '20')).toEqual({
+  expect(await fuseAfter('gates', 'create', 'fused', ...target, '--fuse-usd', '20')).toEqual({
     usd: 20,
     callsPerMinute: null,
     forMinutes: 5,
   })
-  expect(await fuseAfter('update', 'fused', '--fuse-calls', '60', '--fuse-minutes', '1')).toEqual({
+  expect(
+    await fuseAfter('gates', 'update', 'fused', '--fuse-calls', '60', '--fuse-minutes', '1'),
+  ).toEqual({
     usd: 20,
     callsPerMinute: 60,
     forMinutes: 1,
@@ -62,13 +69,15 @@ test('a fuse is set, changed in part, replaced and removed', async () => {
   expect((await gates('show', 'fused')).stdout).toMatch(
     /^fuse +stops a session or user above \$20 within an hour or 60 calls a minute for one minute$/m,
   )
-  expect(await fuseAfter('update', 'fused', '--max-retries', '1')).toMatchObject({ usd: 20 })
-  expect(await fuseAfter('update', 'fused', '--clear-fuse', '--fuse-calls', '9')).toEqual({
+  expect(await fuseAfter('gates', 'update', 'fused', '--max-retries', '1')).toMatchObject({
+    usd: 20,
+  })
+  expect(await fuseAfter('gates', 'update', 'fused', '--clear-fuse', '--fuse-calls', '9')).toEqual({
     usd: null,
     callsPerMinute: 9,
     forMinutes: 5,
   })
-  expect(await fuseAfter('update', 'fused', '--clear-fuse')).toBeNull()
+  expect(await fuseAfter('gates', 'update', 'fused', '--clear-fuse')).toBeNull()
   expect((await gates('show', 'fused')).stdout).toMatch(/^fuse +none$/m)
 })
 
@@ -95,7 +104,9 @@ test('the stops of a gate are counted, listed and lifted', async () => {
   await callUntilStopped('runaway', { 'x-gatehouse-user': 'customer-4711' })
   await callUntilStopped('runaway', { 'x-gatehouse-session': 'conversation-9' })
 
-  expect(await countStops()).toEqual([{ gateId: 'runaway', sessions: 1, users: 1 }])
+  expect(await countStops()).toEqual([
+    { gateId: 'runaway', budgetId: null, name: 'runaway', sessions: 1, users: 1 },
+  ])
   const stdout = await pollUntil('the name, which is stored with the calls', async () => {
     const listed = (await gates('stops', 'runaway')).stdout
     return listed.includes('customer-4711') && listed
@@ -110,11 +121,13 @@ test('the stops of a gate are counted, listed and lifted', async () => {
   const user = stops.find(({ kind }) => kind === 'user')?.id ?? ''
   expect(await gates('lift', 'runaway', 'user', user)).toEqual({
     exitCode: 0,
-    stdout: `The user ${user} is not stopped on runaway.\n`,
+    stdout: `The user ${user} is not stopped by the fuse of runaway.\n`,
     stderr: '',
   })
   expect((await call('runaway', { 'x-gatehouse-user': 'customer-4711' })).status).toBe(200)
-  expect(await countStops()).toEqual([{ gateId: 'runaway', sessions: 1, users: 0 }])
+  expect(await countStops()).toEqual([
+    { gateId: 'runaway', budgetId: null, name: 'runaway', sessions: 1, users: 0 },
+  ])
   const session = stops.find(({ kind }) => kind === 'session')?.id ?? ''
   const lifted = await gates('lift', 'runaway', 'session', session, '--json')
   expect(JSON.parse(lifted.stdout)).toEqual({
@@ -133,4 +146,35 @@ test.each([
   expect(await gates(...words)).toMatchObject({
     ...{ exitCode, stdout: '', stderr: expect.stringContaining(why) },
   })
+})
+
+test('a budget has a fuse, whose stops are counted, listed and lifted', async () => {
+  await gates('create', 'shared', '--target', 'sandbox/echo')
+  const created = await run(
+    ...['budgets', 'create', '--scope', 'account', '--tokens', '1000000', '--period', 'day'],
+    ...['--name', 'All', '--fuse-calls', '1', '--json'],
+  )
+  const { id, fuse } = JSON.parse(created.stdout) as { id: string; fuse: unknown }
+  expect(fuse).toEqual({ usd: null, callsPerMinute: 1, forMinutes: 5 })
+  expect(await fuseAfter('budgets', 'update', id, '--fuse-minutes', '1')).toEqual({
+    ...{ usd: null, callsPerMinute: 1, forMinutes: 1 },
+  })
+  expect((await run('budgets', 'show', id)).stdout).toMatch(
+    /^fuse +stops a session or user above one call a minute for one minute$/m,
+  )
+  await callUntilStopped('shared', { 'x-gatehouse-session': 'conversation-10' })
+  expect(await countStops()).toEqual([
+    { gateId: null, budgetId: id, name: 'All', sessions: 1, users: 0 },
+  ])
+  const [stop] = JSON.parse((await run('budgets', 'stops', id, '--json')).stdout) as [
+    { kind: string; id: string },
+  ]
+  expect((await run('budgets', 'stops', id)).stdout).toContain(`session  ${stop.id}  -`)
+  const lifted = await run('budgets', 'lift', id, stop.kind, stop.id, '--json')
+  expect(JSON.parse(lifted.stdout)).toEqual({
+    ...{ budget: id, kind: 'session', id: stop.id, stopped: false },
+  })
+  expect((await call('shared', { 'x-gatehouse-session': 'conversation-10' })).status).toBe(200)
+  expect(await countStops()).toEqual([])
+  expect(await fuseAfter('budgets', 'update', id, '--clear-fuse')).toBeNull()
 })

@@ -177,8 +177,19 @@ test.each([
   ],
   [
     'budgets',
-    { name: 'g', gateId: 'g', limitUsd: 2, period: 'day', alertAt: [1, 0.5, 0.8] },
+    { name: 'g', gateId: 'g', limitUsd: 2, period: 'day', alertAt: [1, 0.5, 0.8], fuse: null },
     { gateId: 'g', limitUsd: 2, period: 'day', unpriced: 'estimate' },
+  ],
+  [
+    'budgets',
+    {
+      ...{ scope: 'account', limitTokens: 9, period: 'day' },
+      fuse: { usd: null, callsPerMinute: 60, forMinutes: 2 },
+    },
+    {
+      ...{ scope: 'account', limitTokens: 9, period: 'day', unpriced: 'estimate' },
+      fuse: { callsPerMinute: 60, forMinutes: 2 },
+    },
   ],
   [
     'webhooks',

@@ -2,6 +2,7 @@
 import type { Schemas } from '../../contract/api.generated.ts'
 import { GATE_DEFAULT_NAMES } from '../../core/gate.ts'
 import { CliError } from '../cli-error.ts'
+import { changesFuse, toFuse } from '../fuse-verbs.ts'
 import { type GateBody, type GateFlags, NONE } from './gate-options.ts'
 
 type Current = Partial<Schemas['Gate']>
@@ -27,13 +28,10 @@ function toTargets({ target, weights, when = [] }: GateFlags): GateBody['targets
   })
 }
 
-/** Whether the flags change some of the defaults, or some of the fuse, and keep the rest. */
+/** Whether the flags change some of the defaults, or a part of the fuse, and keep the rest. */
 export function needsCurrent(flags: GateFlags): boolean {
-  const { fuseUsd, fuseCalls, fuseMinutes, clearFuse, clearDefaults } = flags
-  return (
-    (clearDefaults !== true && GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)) ||
-    (clearFuse !== true && [fuseUsd, fuseCalls, fuseMinutes].some((given) => given !== undefined))
-  )
+  const setsDefaults = GATE_DEFAULT_NAMES.some((name) => flags[name] !== undefined)
+  return changesFuse(flags) || (flags.clearDefaults !== true && setsDefaults)
 }
 
 function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
@@ -44,20 +42,6 @@ function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
   if (given.length === 0 && flags.clearDefaults !== true) return undefined
   const kept = flags.clearDefaults === true ? {} : current.defaults
   return { ...kept, ...Object.fromEntries(given) }
-}
-
-function toFuse(
-  { fuseUsd, fuseCalls, fuseMinutes, clearFuse }: GateFlags,
-  current: Current,
-): GateBody['fuse'] {
-  const isGiven = [fuseUsd, fuseCalls, fuseMinutes].some((given) => given !== undefined)
-  if (!isGiven) return clearFuse === true ? null : undefined
-  return {
-    ...(clearFuse !== true && current.fuse),
-    ...(fuseUsd !== undefined && { usd: fuseUsd }),
-    ...(fuseCalls !== undefined && { callsPerMinute: fuseCalls }),
-    ...(fuseMinutes !== undefined && { forMinutes: fuseMinutes }),
-  }
 }
 
 /** As with targets, the given aliases replace all. */
@@ -86,7 +70,7 @@ export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
     codexInstructions: noneToNull(flags.codexInstructions),
     usageHeaders: flags.usageHeaders,
     budgetHeaders: flags.budgetHeaders,
-    fuse: toFuse(flags, current),
+    fuse: toFuse(flags, current.fuse),
     adapt: flags.adapt,
     ignoreStore: flags.ignoreStore,
     timeoutMs: noneToNull(timeoutMs),

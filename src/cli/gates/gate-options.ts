@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../../contract/api.generated.ts'
 import { ADAPT_MODES, OVERRIDES, REASONING_EFFORTS, STRATEGIES } from '../../core/gate.ts'
-import { MAX_LIMIT_USD } from '../../core/money.ts'
 import { CliError } from '../cli-error.ts'
+import { type FuseFlags, withFuseOptions } from '../fuse-verbs.ts'
 import { parseDecimal, parseWhole } from '../program-parts.ts'
 import { FACT_WORDS } from './show-gate.ts'
 
 export type GateBody = Schemas['UpdateGate']
 type Defaults = NonNullable<GateBody['defaults']>
 
-export interface GateFlags {
+export interface GateFlags extends FuseFlags {
   readonly target?: readonly string[]
   readonly name?: string
   readonly description?: string
@@ -37,16 +37,12 @@ export interface GateFlags {
   readonly codexInstructions?: string
   readonly usageHeaders?: boolean
   readonly budgetHeaders?: boolean
-  readonly fuseUsd?: number
-  readonly fuseCalls?: number
-  readonly fuseMinutes?: number
-  readonly clearFuse?: boolean
   readonly adapt?: GateBody['adapt']
   readonly ignoreStore?: boolean
 }
 
 export function withGateOptions(command: Command): Command {
-  return command
+  return withFuseOptions(command)
     .option(
       '--target <provider/model>',
       'a target; repeat the option for more targets, in order',
@@ -114,19 +110,6 @@ export function withGateOptions(command: Command): Command {
     .option('--no-usage-headers', 'add no such headers')
     .option('--budget-headers', 'name the budget that steered or refused a call to keys too')
     .option('--no-budget-headers', 'name it to access tokens only')
-    .option(
-      '--fuse-usd <amount>',
-      'stop a session or a user that spends more US dollars within an hour',
-      (text) => parseDecimal(text, { min: 0.01, max: MAX_LIMIT_USD }),
-    )
-    .option(
-      '--fuse-calls <n>',
-      'stop a session or a user that makes more calls a minute, for --fuse-minutes in a row',
-      (text) => parseWhole(text, { min: 1, max: 1_000_000 }),
-    )
-    .option('--fuse-minutes <n>', 'with --fuse-calls: 1 to 60 (default: 5)', (text) =>
-      parseWhole(text, { min: 1, max: 60 }),
-    )
     .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )

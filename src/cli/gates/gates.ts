@@ -4,10 +4,10 @@ import type { Schemas } from '../../contract/api.generated.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import type { CliContext } from '../context.ts'
+import { addFusedStops, withClearFuse } from '../fuse-verbs.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from '../resource-verbs.ts'
 import { needsCurrent, toGateBody } from './gate-body.ts'
 import { type GateFlags, withGateOptions } from './gate-options.ts'
-import { addGateStops } from './gate-stops.ts'
 import { showGate, targetsOf } from './show-gate.ts'
 import { showTest } from './show-test.ts'
 
@@ -72,11 +72,10 @@ export function bindGates(program: Command, context: CliContext): void {
       'gatehouse gates update assistant --fuse-usd 20 --fuse-calls 60 --fuse-minutes 5',
     ],
     options: (command) =>
-      withGateOptions(command)
+      withClearFuse(withGateOptions(command))
         .option('--clear-defaults', 'remove all defaults except those given with it')
         .option('--clear-aliases', 'remove all aliases except those given with it')
-        .option('--clear-facts', 'remove all facts except those given with it')
-        .option('--clear-fuse', 'remove the fuse except what is given with it'),
+        .option('--clear-facts', 'remove all facts except those given with it'),
     toBody(flags: GateFlags) {
       changesOf(toGateBody(flags))
       return flags
@@ -102,7 +101,7 @@ export function bindGates(program: Command, context: CliContext): void {
     show: showTest,
   })
 
-  addGateStops(gates, context)
+  addFusedStops(gates, context, { path: '/v1/gates', one: 'gate', example: 'assistant' })
 
   addDelete(gates, context, {
     ask: 'DELETE /v1/gates/{id}',

@@ -1,5 +1,6 @@
 /** Prints a gate, one setting a line. */
 import type { Schemas } from '../../contract/api.generated.ts'
+import { describeFuse } from '../fuse-verbs.ts'
 import { formatTime, printThing } from '../output.ts'
 import type { Fact } from '../resource-verbs.ts'
 
@@ -32,7 +33,7 @@ export function showGate(gate: Gate, isJson: boolean, facts: readonly Fact[] = [
       ['codex prompt', toLine(gate.codexInstructions ?? 'none')],
       ['usage headers', gate.usageHeaders ? 'yes' : 'no'],
       ['budget headers', gate.budgetHeaders ? 'yes' : 'no'],
-      ['fuse', describeFuse(gate)],
+      ['fuse', describeFuse(gate.fuse)],
       ...conditionsOf(gate),
       ...defaultsOf(gate),
       ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
@@ -42,18 +43,6 @@ export function showGate(gate: Gate, isJson: boolean, facts: readonly Fact[] = [
     ],
     NAME_WIDTH,
   )
-}
-
-/** An earlier version of the gateway sends no fuse. */
-function describeFuse({ fuse }: Partial<Pick<Gate, 'fuse'>>): string {
-  if (fuse === null || fuse === undefined) return 'none'
-  const { usd, callsPerMinute, forMinutes } = fuse
-  const minutes = forMinutes === 1 ? 'one minute' : `${forMinutes} minutes in a row`
-  const limits = [
-    ...(usd === null ? [] : [`$${usd} within an hour`]),
-    ...(callsPerMinute === null ? [] : [`${callsPerMinute} calls a minute for ${minutes}`]),
-  ]
-  return `stops a session or user above ${limits.join(' or ')}`
 }
 
 function conditionsOf({ targets }: Gate): (readonly [string, string])[] {

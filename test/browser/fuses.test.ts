@@ -109,7 +109,7 @@ test('a gate’s page lists the stopped, with who, since when and why, and lifts
   await createRunaway('runaway')
   await follow(page, '/gates/runaway')
   const user = stopped().getByRole('row', { name: /customer-4711/ })
-  await user.getByText('Made more than 1').waitFor()
+  await user.getByText('Made more than one call').waitFor()
   await user.locator('time').waitFor()
   const session = stopped().getByRole('row', { name: /Session \w+/ })
   await session.getByRole('link').waitFor()
@@ -129,7 +129,7 @@ test('the overview names the gates whose fuses stopped somebody, until all stops
   await createRunaway('second')
   await page.goto('/dashboard/')
   const notice = page.getByRole('region', { name: 'Stopped by fuses' })
-  await notice.getByText('1 session and 1 user on second').waitFor()
+  await notice.getByText('1 session and 1 user by the gate second').waitFor()
   expect(await findPageFaults(page)).toEqual([])
   await notice.getByRole('link', { name: 'second' }).click()
   for (const left of [1, 0]) {
@@ -143,6 +143,43 @@ test('the overview names the gates whose fuses stopped somebody, until all stops
   await follow(page, '/')
   await page.getByRole('list', { name: 'Top gates' }).waitFor()
   expect(await notice.count()).toBe(0)
+})
+
+test('a budget’s fuse is set in its form, and its stops are lifted on the page of budgets', async () => {
+  await createGate(gatehouse, 'shared', 'sandbox/echo')
+  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', {
+    ...{ gateId: 'shared', name: 'Shared', limitTokens: 1_000_000, period: 'day' },
+  })
+  const { id } = (await response.json()) as { id: string }
+  await follow(page, '/settings/budgets')
+  await page.getByRole('button', { name: 'Edit Shared' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Minutes in a row').fill('1')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('Set US dollars or calls a minute.').waitFor()
+  await dialog.getByLabel('Calls a minute').fill('0')
+  await dialog.getByText('must be at least 1').waitFor()
+  await dialog.getByLabel('Calls a minute').fill('1')
+  expect(await findPageFaults(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Budget saved').waitFor()
+  const saved = await controlPlaneCall(gatehouse, 'GET', `/v1/budgets/${id}`)
+  expect(await saved.json()).toMatchObject({
+    fuse: { usd: null, callsPerMinute: 1, forMinutes: 1 },
+  })
+
+  await blow('shared', { 'x-gatehouse-session': 'conversation-10' })
+  await page.goto('/dashboard/')
+  const notice = page.getByRole('region', { name: 'Stopped by fuses' })
+  await notice.getByText('1 session by the budget Shared').waitFor()
+  await notice.getByRole('link', { name: 'Shared' }).click()
+  const stops = page.getByRole('region', { name: 'Stopped by the fuse of “Shared”' })
+  await stops.getByText('Made more than one call').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await stops.getByRole('button', { name: /^Lift the stop of Session/ }).click()
+  await stops.waitFor({ state: 'detached' })
+  expect(await call('shared', { 'x-gatehouse-session': 'conversation-10' })).toBe(200)
+  await controlPlaneCall(gatehouse, 'DELETE', `/v1/budgets/${id}`)
 })
 
 test('a reader who does not see people gets no name, and can lift the stop', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeFuse, toFuse, toFuseDraft } from './fuse-draft.ts'
+import { describeFuse, findFuseProblems, toFuse, toFuseDraft } from './fuse-draft.ts'
 
 test.each([
   [null],
@@ -31,4 +31,17 @@ test.each([
   ],
 ])('a fuse in words: %j', (fuse, words) => {
   expect(describeFuse(fuse)).toBe(words)
+})
+
+test.each([
+  [{ usd: '', calls: '', minutes: '' }, []],
+  [{ usd: '20', calls: '60', minutes: '' }, []],
+  [
+    { usd: '0', calls: '1.5', minutes: '61' },
+    ['fuse.usd', 'fuse.callsPerMinute', 'fuse.forMinutes'],
+  ],
+  [{ usd: 'much', calls: '', minutes: '' }, ['fuse.usd']],
+  [{ usd: '', calls: '', minutes: '3' }, ['fuse']],
+])('the problems of %j are at %j', (draft, fields) => {
+  expect(findFuseProblems(draft).map(({ field }) => field)).toEqual(fields)
 })

@@ -1,4 +1,6 @@
 /** The fields of a fuse as people type them. */
+import { fuse as fuseSchema } from '../../src/contract/fuses.ts'
+import { describeProblems, type Problem } from '../../src/contract/problems.ts'
 import { joinGroups } from './join-groups.ts'
 
 export interface Fuse {
@@ -36,6 +38,15 @@ export function toFuse({ usd, calls, minutes }: FuseDraft): Fuse | null {
     callsPerMinute: toFigure(calls),
     forMinutes: toFigure(minutes) ?? USUAL_MINUTES,
   }
+}
+
+/** @returns problems of `fuse.usd` and the other members, or of `fuse` when it sets no limit */
+export function findFuseProblems(draft: FuseDraft): readonly Problem[] {
+  const fuse = toFuse(draft)
+  const checked = fuseSchema.safeParse(fuse)
+  if (checked.success) return []
+  const issues = checked.error.issues.map((issue) => ({ ...issue, path: ['fuse', ...issue.path] }))
+  return describeProblems(issues, { fuse })
 }
 
 function toFigure(text: string): number | null {

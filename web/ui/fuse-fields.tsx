@@ -28,7 +28,7 @@ export function FuseFields({
     problem: members[member],
   })
   return (
-    <div className="grid gap-4 sm:grid-cols-3">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] gap-4">
       <TextField
         {...bind('usd')}
         label="US dollars an hour"

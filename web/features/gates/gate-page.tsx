@@ -12,6 +12,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { SnippetTabs } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ConfirmChange } from '../../ui/dialog.tsx'
+import { FusedStops } from '../../ui/fused-stops.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
@@ -23,7 +24,6 @@ import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import type { Gate } from './gate-draft.ts'
 import { GateEditor } from './gate-editor.tsx'
 import { FallbackNotice } from './gate-fallback.tsx'
-import { GateStops } from './gate-stops.tsx'
 import { GateTest } from './gate-test.tsx'
 import { GateTraffic } from './gate-traffic.tsx'
 import { useRecentCalls } from './use-recent-calls.ts'
@@ -118,7 +118,11 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   const [isDirty, setDirty] = useState(false)
   return (
     <>
-      <GateStops gateId={gate.id} />
+      <FusedStops
+        owner={{ type: 'gate', id: gate.id }}
+        title="Stopped by the fuse"
+        note="Calls of these sessions and users are refused on this gate until the stop is lifted."
+      />
       <FallbackNotice gateId={gate.id} />
       <UnpricedCalls gate={gate.id} />
       {tab === undefined && <GateTraffic gateId={gate.id} />}

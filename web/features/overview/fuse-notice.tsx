@@ -1,4 +1,4 @@
-/** Names the gates whose fuses stopped sessions or users, because their calls are refused. */
+/** Names the gates and budgets whose fuses stopped sessions or users. */
 import { OctagonX } from 'lucide-react'
 import type { AnswerOf } from '../../api/ask.ts'
 import { PageLink } from '../../ui/links.tsx'
@@ -18,28 +18,23 @@ export function FuseNotice({ stopped }: { readonly stopped: readonly StopCount[]
       <OctagonX aria-hidden className="size-4 shrink-0 text-danger" />
       <span className="min-w-0 wrap-anywhere">
         <span className="font-medium text-danger">Stopped by fuses:</span>{' '}
-        {stopped.slice(0, NAMED).map(({ gateId, ...counts }, index) => (
-          <span key={gateId}>
+        {stopped.slice(0, NAMED).map(({ gateId, budgetId, name, ...counts }, index) => (
+          <span key={gateId ?? budgetId}>
             {index > 0 && ', '}
-            {describeCounts(counts)} on <PageLink to={`/gates/${gateId}`}>{gateId}</PageLink>
+            {describeCounts(counts)} by {gateId === null ? 'the budget' : 'the gate'}{' '}
+            <PageLink to={gateId === null ? '/settings/budgets' : `/gates/${gateId}`}>
+              <bdi>{name}</bdi>
+            </PageLink>
           </span>
         ))}
-        {rest > 0 && (
-          <>
-            {' '}
-            and on{' '}
-            <PageLink to="/gates">
-              {rest} {rest === 1 ? 'other gate' : 'other gates'}
-            </PageLink>
-          </>
-        )}
-        . Their calls are refused until you lift the stop on the gate’s page.
+        {rest > 0 && ` and more by ${rest} others`}. Their calls are refused until you lift the stop
+        there.
       </span>
     </section>
   )
 }
 
-function describeCounts({ sessions, users }: Omit<StopCount, 'gateId'>): string {
+function describeCounts({ sessions, users }: Pick<StopCount, 'sessions' | 'users'>): string {
   return [
     ...(sessions === 0 ? [] : [`${sessions} ${sessions === 1 ? 'session' : 'sessions'}`]),
     ...(users === 0 ? [] : [`${users} ${users === 1 ? 'user' : 'users'}`]),

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
+import { findFuseProblems, toFuse, toFuseDraft } from '../../format/fuse-draft.ts'
 import { type Budget, toUse } from '../../ui/budget-use.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
@@ -16,6 +17,7 @@ import {
   problemOf,
   writeAlerts,
 } from './budget-figures.ts'
+import { BudgetFuseFields } from './budget-fuse-fields.tsx'
 import {
   BudgetScopeFields,
   type ChosenScope,
@@ -52,6 +54,7 @@ const toFields = (budget: Budget | undefined) => ({
   wall: budget?.refuseAt == null ? '' : String(Math.round(budget.refuseAt * 100)),
   alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
   message: budget?.message ?? '',
+  fuse: toFuseDraft(budget?.fuse),
   raiseBy: budget?.raise == null ? '' : String(budget.raise.by),
   raiseUntil: budget?.raise == null ? '' : toLocalInput(Date.parse(budget.raise.until)),
 })
@@ -64,8 +67,9 @@ function toLocalInput(atMs: number): string {
 
 export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | undefined>) {
   const edited = useEdited(budget, toFields)
-  const { first, fields, bind } = edited
-  const { name, amount, unpriced, atLimit, wall, alerts, message, raiseBy, raiseUntil } = fields
+  const { first, fields, change, bind } = edited
+  const { name, amount, unpriced, atLimit, wall, alerts, message, fuse, raiseBy, raiseUntil } =
+    fields
   const [scope, setScope] = useState<ChosenScope>({ type: 'keyId', id: '' })
   const isNew = budget === undefined
   const [isTried, setTried] = useState(false)
@@ -85,9 +89,12 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
   const refuseAt = atLimit === 'refuse' ? { value: undefined } : parseWall(wall)
   const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
 
+  const isFuseValid = findFuseProblems(fuse).length === 0
+  const isFuseChanged = JSON.stringify(fuse) !== JSON.stringify(first.fuse)
+
   const trimmed = name.trim()
   const changes =
-    'value' in limit && 'value' in alertAt && 'value' in refuseAt
+    'value' in limit && 'value' in alertAt && 'value' in refuseAt && isFuseValid
       ? {
           ...(isNew || amount !== first.amount ? { [limitField]: limit.value } : {}),
           ...(isNew || alerts !== first.alerts ? { alertAt: alertAt.value } : {}),
@@ -97,6 +104,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             : { atLimit, ...(refuseAt.value === undefined ? {} : { refuseAt: refuseAt.value }) }),
           ...(message === first.message ? {} : { message: message.trim() || null }),
           ...(trimmed === first.name ? {} : { name: trimmed }),
+          ...(isFuseChanged ? { fuse: toFuse(fuse) } : {}),
         }
       : undefined
   const created =
@@ -249,6 +257,11 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               />
             </div>
           )}
+          <BudgetFuseFields
+            draft={fuse}
+            isTried={isTried}
+            onChange={(changed) => change({ fuse: changed })}
+          />
           <TextField
             label="Message to callers"
             isOptional

@@ -13,29 +13,33 @@ import { SearchedTable } from '../../ui/searched-rows.tsx'
 import { timeColumn } from '../../ui/table.tsx'
 import { BudgetDialog } from './budget-dialog.tsx'
 import { BudgetHeadsDialog } from './budget-heads-dialog.tsx'
+import { BudgetStops } from './budget-stops.tsx'
 import { SimulationDialog } from './simulation-dialog.tsx'
 
 export function BudgetsPage() {
   return (
-    <ResourceCard
-      list="GET /v1/budgets"
-      title="Budgets"
-      note="Each limits the account, or one key, access token, gate, user or tag. When it is used up, calls move to cheaper targets, or are refused with status 429, until it starts again."
-      many="budgets"
-      icon={<Wallet />}
-      purpose="A budget keeps an application, a person or a team from using more than its share of the month, and tells webhooks before it does."
-      create={{ label: 'Create a budget', dialog: BudgetDialog }}
-    >
-      {(rows, open) => (
-        <BudgetTable
-          budgets={rows}
-          onEdit={(budget) => open(BudgetDialog, budget)}
-          onShowHeads={(budget) => open(BudgetHeadsDialog, budget)}
-          onSimulate={(budget) => open(SimulationDialog, budget)}
-          onDelete={(budget) => open(DeleteBudgetDialog, budget)}
-        />
-      )}
-    </ResourceCard>
+    <>
+      <BudgetStops />
+      <ResourceCard
+        list="GET /v1/budgets"
+        title="Budgets"
+        note="Each limits the account, or one key, access token, gate, user or tag. When it is used up, calls move to cheaper targets, or are refused with status 429, until it starts again."
+        many="budgets"
+        icon={<Wallet />}
+        purpose="A budget keeps an application, a person or a team from using more than its share of the month, and tells webhooks before it does."
+        create={{ label: 'Create a budget', dialog: BudgetDialog }}
+      >
+        {(rows, open) => (
+          <BudgetTable
+            budgets={rows}
+            onEdit={(budget) => open(BudgetDialog, budget)}
+            onShowHeads={(budget) => open(BudgetHeadsDialog, budget)}
+            onSimulate={(budget) => open(SimulationDialog, budget)}
+            onDelete={(budget) => open(DeleteBudgetDialog, budget)}
+          />
+        )}
+      </ResourceCard>
+    </>
   )
 }
 

@@ -1,34 +1,52 @@
-/** The sessions and users that the gate's fuse stopped. Shows nothing when there are none. */
+/**
+ * The sessions and users that the fuse of a gate or a budget stopped. Shows nothing when there are
+ * none.
+ */
 import { useQuery } from '@tanstack/react-query'
-import { ApiError } from '../../api/api-error.ts'
-import { type AnswerOf, ask } from '../../api/ask.ts'
-import { operationQuery } from '../../api/operation-query.ts'
-import { nameOfStopped } from '../../format/stopped-name.ts'
-import { RowButton } from '../../ui/button.tsx'
-import { Card, CardHeader } from '../../ui/card.tsx'
-import { PageLink } from '../../ui/links.tsx'
-import { SearchedTable } from '../../ui/searched-rows.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
-import { type Column, timeColumn } from '../../ui/table.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { ApiError } from '../api/api-error.ts'
+import { type AnswerOf, ask } from '../api/ask.ts'
+import { operationQuery } from '../api/operation-query.ts'
+import { nameOfStopped } from '../format/stopped-name.ts'
+import { RowButton } from './button.tsx'
+import { Card, CardHeader } from './card.tsx'
+import { PageLink } from './links.tsx'
+import { SearchedTable } from './searched-rows.tsx'
+import { Sentence } from './sentence.tsx'
+import { ProblemNote } from './states.tsx'
+import { type Column, timeColumn } from './table.tsx'
+import { useChange } from './use-change.ts'
 
 type FusedStop = AnswerOf<'GET /v1/gates/{id}/stops'>['data'][number]
 
 const textOf = (stop: FusedStop) => `${nameOfStopped(stop)} ${stop.id}`
 
+const OPERATIONS = {
+  gate: ['GET /v1/gates/{id}/stops', 'DELETE /v1/gates/{id}/stops/{kind}/{head}'],
+  budget: ['GET /v1/budgets/{id}/stops', 'DELETE /v1/budgets/{id}/stops/{kind}/{head}'],
+} as const
+
 const AGAIN_AFTER_MS = 15_000
 
-export function GateStops({ gateId }: { readonly gateId: string }) {
+export function FusedStops({
+  owner: { type, id: ownerId },
+  title,
+  note,
+}: {
+  readonly owner: { readonly type: 'gate' | 'budget'; readonly id: string }
+  readonly title: string
+  readonly note: string
+}) {
+  const path = { id: ownerId }
+  const [list, lifting] = OPERATIONS[type]
   const stops = useQuery({
-    ...operationQuery('GET /v1/gates/{id}/stops', { path: { id: gateId } }),
+    ...operationQuery(list, { path }),
     refetchInterval: AGAIN_AFTER_MS,
     staleTime: 0,
   })
   const lift = useChange({
-    send: ({ kind, id }: FusedStop) =>
-      ask('DELETE /v1/gates/{id}/stops/{kind}/{head}', { path: { id: gateId, kind, head: id } }),
+    send: ({ kind, id }: FusedStop) => ask(lifting, { path: { ...path, kind, head: id } }),
     saysFailure: true,
-    makesStale: ['GET /v1/gates/{id}/stops', 'GET /v1/fuse-stops'],
+    makesStale: [list, 'GET /v1/fuse-stops'],
     done: (_, stop) => [
       `Stop of “${nameOfStopped(stop)}” lifted`,
       { description: 'The next call is served, and the fuse counts anew.' },
@@ -38,12 +56,9 @@ export function GateStops({ gateId }: { readonly gateId: string }) {
   if (rows.length === 0) return isAbsent(stops.error) ? null : <ProblemNote error={stops.error} />
   return (
     <Card>
-      <CardHeader
-        title="Stopped by the fuse"
-        note="Calls of these sessions and users are refused on this gate until the stop is lifted."
-      />
+      <CardHeader title={<Sentence text={title} />} note={note} />
       <SearchedTable
-        label="Stopped by the fuse"
+        label={title}
         thing="stop"
         rows={rows}
         textOf={textOf}

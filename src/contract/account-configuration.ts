@@ -3,8 +3,10 @@
  * each entry as the control plane accepts it at creation, without secrets.
  */
 import { z } from 'zod'
+import { updateAttributionBody } from './attribution.ts'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
 import { createGateBody, updateGateBody } from './gates.ts'
+import { createKeyBody, updateKeyBody } from './keys.ts'
 import { createOwnedModelBody, updateOwnedModelBody } from './owned-models.ts'
 import { PLAIN_PLACES, type PlainPlace, type PlainResource } from './plain-resources.ts'
 import { describePlain, type PlainDescription } from './plain-schemas.ts'
@@ -28,6 +30,9 @@ const budget = createBudgetBody.superRefine((entry, context) => {
       })
 })
 const webhook = createWebhookBody.omit({ secret: true })
+/** What the account fixed for keys and tokens that exist. A file creates none, because each is shown once. */
+const key = createKeyBody.pick({ name: true, user: true, tags: true })
+const accessToken = key.omit({ user: true })
 
 const section = <Entry extends z.ZodType>(entry: Entry) =>
   z.array(entry).max(MAX_ENTRIES).optional()
@@ -57,10 +62,15 @@ export const accountConfiguration = z.strictObject({
   gates: section(gate),
   budgets: section(budget),
   webhooks: section(webhook),
+  attribution: updateAttributionBody.optional(),
+  keys: section(key),
+  accessTokens: section(accessToken),
   ...ofPlainSections((_, { create }) => section(create)),
 })
 
-export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks' | PlainPlace
+export type ConfigurationSection =
+  | Exclude<keyof z.infer<typeof accountConfiguration>, 'version'>
+  | PlainPlace
 
 export const configurationEntries = {
   ownedModels: {
@@ -79,6 +89,13 @@ export const configurationEntries = {
     members: webhook.shape,
     changeable: Object.keys(updateWebhookBody.shape),
   },
+  attribution: {
+    schema: updateAttributionBody,
+    members: updateAttributionBody.shape,
+    changeable: Object.keys(updateAttributionBody.shape),
+  },
+  keys: { schema: key, members: key.shape, changeable: Object.keys(updateKeyBody.shape) },
+  accessTokens: { schema: accessToken, members: accessToken.shape, changeable: ['tags'] },
   ...ofPlainSections((_, { create, update }) => ({
     schema: create,
     members: create.shape,

@@ -41,22 +41,24 @@ export function readFile(path: string, text: string): ConfigurationFile {
       path,
       toYamlFaults(parsed.error, { value: value ?? {}, lineOf, notes: accountConfigurationNotes }),
     )
-  const sections: Partial<Record<ConfigurationSection, readonly unknown[] | undefined>> =
-    parsed.data
+  const sections: Partial<Record<ConfigurationSection, object | undefined>> = parsed.data
   const isGiven = (path: readonly (string | number)[]) => valueAt(value, path) !== undefined
   const entries = new Map<Kind, readonly FileEntry[]>()
   for (const kind of KINDS) {
     const { section } = kind
     const given = sections[section]
     if (given === undefined) continue
+    const toFileEntry = (entry: unknown, ...at: readonly number[]): FileEntry => ({
+      entry: toComplete(kind, entry),
+      open: (kind.alwaysWritten ?? []).filter((member) => !isGiven([section, ...at, member])),
+      place: [section, ...at.map((index) => `[${index}]`)].join(''),
+      lineOf: (...path) => lineOf([section, ...at, ...path]),
+    })
     entries.set(
       kind,
-      given.map((entry, index) => ({
-        entry: toComplete(kind, entry),
-        open: (kind.alwaysWritten ?? []).filter((member) => !isGiven([section, index, member])),
-        place: `${section}[${index}]`,
-        lineOf: (...path) => lineOf([section, index, ...path]),
-      })),
+      Array.isArray(given)
+        ? given.map((entry, index) => toFileEntry(entry, index))
+        : [toFileEntry(given)],
     )
   }
   const file = { path, entries }
@@ -118,7 +120,7 @@ export function toFileText(
       kind,
       list.map(({ entry }) => entry),
     ).map((entry) => toCompact(kind, entry))
-    return toYaml({ [kind.section]: compact })
+    return toYaml({ [kind.section]: kind.isSingle === true ? compact[0] : compact })
   })
   return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections].join('\n')
 }

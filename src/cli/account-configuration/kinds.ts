@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
+import { createTokenBody } from '../../contract/access-tokens.ts'
 import {
   type ConfigurationSection,
   configurationEntries,
@@ -26,6 +27,10 @@ export interface Kind {
   readonly handle: string
   /** The member that must be unique. Absent when two entries may be equal. */
   readonly namedBy?: string
+  /** The file has one entry instead of a list. */
+  readonly isSingle?: true
+  /** An entry adds to a resource that exists. A deletion removes what an entry adds. */
+  readonly isOfExisting?: boolean
   isKept(row: JsonObject): boolean
   /** The text that identifies an entry's resource, though other members differ. */
   identityOf(entry: JsonObject): string
@@ -40,7 +45,18 @@ function kind(
   return { section, schema, members, changeable: new Set(changeable), ...rest }
 }
 
-/** In the order of creation: gates refer to owned models, and budgets to gates and tags. */
+const OF_EXISTING = {
+  ...{ handle: 'id', namedBy: 'name', isOfExisting: true },
+  identityOf: ({ name }: JsonObject) => String(name),
+} as const
+const TOKEN_RULES = Object.keys(createTokenBody.shape).filter(
+  (member) => member !== 'name' && member !== 'tags',
+)
+
+/**
+ * In the order of creation: gates refer to owned models, budgets to gates and tags, and keys to
+ * tags.
+ */
 export const KINDS: readonly Kind[] = [
   kind('ownedModels', {
     label: 'owned model',
@@ -85,6 +101,33 @@ export const KINDS: readonly Kind[] = [
       }),
     ),
   ),
+  kind('attribution', {
+    label: 'attribution settings',
+    creationSchema: 'UpdateAttribution',
+    withheld: [],
+    alwaysWritten: ['membersAndTags', 'sessions', 'endUsers', 'peopleFigures'],
+    handle: '',
+    isSingle: true,
+    isKept: () => true,
+    identityOf: () => 'of the account',
+    complete: (entry) => entry,
+  }),
+  kind('keys', {
+    label: 'user and tags of the key',
+    creationSchema: 'UpdateApiKey',
+    withheld: ['expiresAt'],
+    ...OF_EXISTING,
+    isKept: ({ user, tags }) => user !== null || !isEmpty(tags),
+    complete: (entry) => ({ ...entry, user: entry.user ?? null, tags: entry.tags ?? [] }),
+  }),
+  kind('accessTokens', {
+    label: 'tags of the access token',
+    creationSchema: 'UpdateAccessToken',
+    withheld: TOKEN_RULES,
+    ...OF_EXISTING,
+    isKept: ({ tags }) => !isEmpty(tags),
+    complete: (entry) => ({ ...entry, tags: entry.tags ?? [] }),
+  }),
   kind('budgets', {
     label: 'budget',
     creationSchema: 'CreateBudget',
@@ -111,6 +154,10 @@ export const KINDS: readonly Kind[] = [
     complete: (entry) => ({ ...entry, events: (entry.events as readonly string[]).toSorted() }),
   }),
 ]
+
+function isEmpty(list: unknown): boolean {
+  return (list as readonly unknown[]).length === 0
+}
 
 export function targetsOf(gate: JsonObject): readonly JsonObject[] {
   return gate.targets as readonly JsonObject[]

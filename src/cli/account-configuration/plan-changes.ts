@@ -7,6 +7,7 @@ import type { Change } from './change.ts'
 import { type ConfigurationFile, type FileEntry, toFault } from './configuration-file.ts'
 import { KINDS, type Kind, targetsOf, toCompact } from './kinds.ts'
 import { namesOfGate, orderByNames } from './order-names.ts'
+import { People } from './people.ts'
 import { OPERATIONS, type Saved, type ServerEntry, type ServerState, toEntry } from './server.ts'
 
 /**
@@ -27,7 +28,11 @@ export function planChanges(file: ConfigurationFile, server: ServerState): reado
       if (first !== undefined) faults.push({ line: first.lineOf(), message: noSuchKind(kind) })
       continue
     }
-    const { pairs, onlyWanted, onlyExisting } = match(kind, wanted, existing)
+    const inSpelling = wanted.map((want) => ({
+      ...want,
+      entry: server.people.toFile(kind, want.entry),
+    }))
+    const { pairs, onlyWanted, onlyExisting } = match(kind, inSpelling, existing)
     for (const [want, have] of pairs) {
       const entry = { ...want.entry, ...pick(have.entry, want.open) }
       if (isDeepStrictEqual(entry, have.entry)) continue
@@ -38,7 +43,8 @@ export function planChanges(file: ConfigurationFile, server: ServerState): reado
     for (const { entry } of onlyWanted) kept.push(toCreation(kind, entry))
     deleted.push(...onlyExisting.map((have) => toDeletion(kind, have)))
   }
-  faults.push(...refuseUnknownNames(file, server), ...refuseSharedNames(file))
+  faults.push(...refuseUnknownNames(file, server), ...refuseUnknownCallers(file, server))
+  faults.push(...refuseSharedNames(file))
   if (faults.length > 0) throw toFault(file.path, faults)
   const order = (change: Change) => KINDS.indexOf(change.kind)
   const ordered = orderByNames(kept, deleted)
@@ -198,6 +204,50 @@ function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlF
   )
 }
 
+function toPlace(place: string, path: readonly (string | number)[]): string {
+  return path.reduce<string>(
+    (before, step) => (typeof step === 'number' ? `${before}[${step}]` : `${before}.${step}`),
+    place,
+  )
+}
+
+/** Refuses keys, members and tags that a key or a tag of the file names and that do not exist. */
+function refuseUnknownCallers(file: ConfigurationFile, server: ServerState): YamlFault[] {
+  const tagKind = KINDS.find(({ section }) => section === 'tags')
+  const known = (tagKind && (file.entries.get(tagKind) ?? server.entries.get(tagKind))) ?? []
+  const tagNames = new Set(known.map(({ entry }) => String(entry.name)))
+  return [...file.entries].flatMap(([kind, entries]) =>
+    entries.flatMap((want): YamlFault[] => {
+      const { place, lineOf } = want
+      const entry = server.people.toFile(kind, want.entry)
+      const existing = server.entries.get(kind) ?? []
+      if (existing.some((have) => isDeepStrictEqual(have.entry, entry))) return []
+      const unknown = server.people.listUnknown(kind, entry).map(({ name, path }) => ({
+        line: lineOf(...path),
+        message:
+          `${toPlace(place, path)} names no member of this account: '${name}'. List: ` +
+          'gatehouse members list',
+      }))
+      if (kind.isOfExisting !== true) return unknown
+      const name = String(entry.name)
+      const count = server.names.get(kind)?.get(name) ?? 0
+      const one = kind.section === 'keys' ? 'key' : 'access token'
+      const names = count === 0 ? `no ${one}` : `${count} ${one}s: give each another name`
+      const tags = (entry.tags as readonly string[]).flatMap((tag, index) => {
+        const [tagName = ''] = tag.split(':')
+        const at = toPlace(place, ['tags', index])
+        const message = `${at} names no tag.${didYouMean(tagName, tagNames)}`
+        return tagNames.has(tagName) ? [] : [{ line: lineOf('tags', index), message }]
+      })
+      return [
+        ...(count === 1 ? [] : [{ line: lineOf('name'), message: `${place}.name names ${names}` }]),
+        ...unknown,
+        ...tags,
+      ]
+    }),
+  )
+}
+
 /** Names of gates are unique over ids and aliases, and one gate is the catch-all. */
 function refuseSharedNames(file: ConfigurationFile): YamlFault[] {
   const gates = [...file.entries].flatMap(([kind, entries]) =>
@@ -233,11 +283,12 @@ export async function applyChanges(
   changes: readonly Change[],
   credentials: ReadonlyMap<string, string>,
 ): Promise<Outcome> {
+  const people = await People.read(client)
   const applied: Applied[] = []
   const notes: string[] = []
   for (const [index, change] of changes.entries()) {
     try {
-      const answer = await apply(client, change, credentials.get(change.name))
+      const answer = await apply({ client, people }, change, credentials.get(change.name))
       applied.push({ change, status: 'done' })
       notes.push(...notesOf(change, answer, credentials))
     } catch (failure) {
@@ -252,16 +303,18 @@ export async function applyChanges(
 }
 
 async function apply(
-  client: Client,
+  { client, people }: { readonly client: Client; readonly people: People },
   change: Change,
   credential: string | undefined,
 ): Promise<Saved> {
-  const { action, kind, body, handle = '' } = change
+  const { action, kind, handle = '' } = change
+  const body = people.toServer(kind, change.body)
   const operations = OPERATIONS[kind.section]
   /** The version that the plan was made for, because the person may have taken time to agree. */
   const versionOf = async () => {
     const now = await operations.read(client, handle)
-    if (isDeepStrictEqual(toEntry(kind, now.body), change.before)) return now.version
+    const entry = people.toFile(kind, toEntry(kind, now.body))
+    if (isDeepStrictEqual(entry, change.before)) return now.version
     throw new CliError(
       'conflict',
       `Another user or program has changed the ${kind.label} ${change.name} in the meantime. Run the command again.`,

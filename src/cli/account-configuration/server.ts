@@ -6,6 +6,7 @@ import { toLabel } from '../../contract/text.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject, Listing } from '../client.ts'
 import { KINDS, type Kind, toComplete } from './kinds.ts'
+import { People } from './people.ts'
 
 export interface ServerEntry {
   readonly entry: JsonObject
@@ -13,6 +14,9 @@ export interface ServerEntry {
 }
 
 export interface ServerState {
+  readonly people: People
+  /** How many resources have each name, of kinds whose entries add to existing resources. */
+  readonly names: ReadonlyMap<Kind, ReadonlyMap<string, number>>
   readonly entries: ReadonlyMap<Kind, readonly ServerEntry[]>
   readonly providerIds: readonly string[]
   readonly notes: readonly string[]
@@ -26,16 +30,31 @@ export async function readServer(client: Client): Promise<ServerState> {
   const kinds = KINDS.filter(({ section }) =>
     Object.hasOwn(description.paths, OPERATIONS[section].path),
   )
+  const people = await People.read(client)
   const entries = new Map<Kind, readonly ServerEntry[]>()
+  const names = new Map<Kind, ReadonlyMap<string, number>>()
   const notes: string[] = []
   for (const kind of kinds) {
     const { rows } = await OPERATIONS[kind.section].list(client, MOST_ROWS)
-    const kept = rows.filter((row) => kind.isKept(row))
+    const ofKind = rows.filter((row) => kind.isKept(row))
+    const counts = countNames(rows)
+    const isNamed = (row: JsonObject) => counts.get(String(row.name)) === 1
+    const kept = kind.isOfExisting === true ? ofKind.filter(isNamed) : ofKind
+    if (kind.isOfExisting === true) names.set(kind, counts)
     entries.set(
       kind,
-      kept.map((row) => ({ entry: toEntry(kind, row), handle: String(row[kind.handle]) })),
+      kept.map((row) => ({
+        entry: people.toFile(kind, toEntry(kind, row)),
+        handle: String(row[kind.handle]),
+      })),
     )
-    const leftOut = rows.length - kept.length
+    for (const row of ofKind)
+      if (!kept.includes(row))
+        notes.push(
+          `The ${kind.label} ${String(row.name)} (${String(row.id)}) are left out: several have ` +
+            'this name.',
+        )
+    const leftOut = kind.section === 'budgets' ? rows.length - kept.length : 0
     if (leftOut > 0) {
       const subject =
         leftOut === 1
@@ -53,7 +72,14 @@ export async function readServer(client: Client): Promise<ServerState> {
   notes.push(...notesOnDeletedGates(entries))
   const { data } = await client.call('GET /v1/providers', 'data')
   const providerIds = data.map(({ id }) => id)
-  return { entries, providerIds, notes }
+  return { entries, names, people, providerIds, notes }
+}
+
+function countNames(rows: readonly JsonObject[]): ReadonlyMap<string, number> {
+  const names = rows.map(({ name }) => String(name))
+  return new Map(
+    [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => [name, length]),
+  )
 }
 
 function notesOnDeletedGates(entries: ServerState['entries']): readonly string[] {
@@ -112,7 +138,7 @@ export type Saved = Partial<
 >
 
 interface Operations {
-  readonly path: CollectionPath
+  readonly path: string
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
   create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
   /**
@@ -139,7 +165,40 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   gates: operationsAt('/v1/gates'),
   budgets: operationsAt('/v1/budgets'),
   webhooks: operationsAt('/v1/webhooks'),
+  attribution: {
+    path: '/v1/account/attribution',
+    async list(client) {
+      const row = await client.callNamed('GET /v1/account/attribution', 'sessions')
+      return { rows: [row], hasMore: false }
+    },
+    // Unreachable, because an account always has these settings.
+    create: () => Promise.reject(new Error('attribution settings are not created')),
+    read: (client) => client.readNamed('GET /v1/account/attribution', 'sessions'),
+    update: (client, _, change) =>
+      client.callNamed('PATCH /v1/account/attribution', 'sessions', change),
+    remove: () => Promise.reject(new Error('attribution settings are not deleted')),
+  },
+  keys: ofExisting('/v1/keys', { user: null, tags: [] }),
+  accessTokens: ofExisting('/v1/access-tokens', { tags: [] }),
   ...ofPlainSections(({ place }) => operationsAt(`/v1/${place}`)),
+}
+
+/** @param nothing the body that removes what an entry adds */
+function ofExisting(path: CollectionPath, nothing: JsonObject): Operations {
+  const operations = operationsAt(path)
+  return {
+    ...operations,
+    async create(client, { name, ...body }) {
+      const { rows } = await operations.list(client, MOST_ROWS)
+      const [found, second] = rows.filter((row) => row.name === name)
+      if (found === undefined || second !== undefined)
+        throw new CliError('conflict', `Not exactly one has the name ${String(name)} any more.`)
+      return await operations.update(client, String(found.id), { body, version: undefined })
+    },
+    async remove(client, handle, version) {
+      await operations.update(client, handle, { body: nothing, version })
+    },
+  }
 }
 
 /** The contract's schema has parsed the body, so the type of the body is asserted. */

@@ -152,7 +152,7 @@ export class UsageLimits {
    * `reading`: calls with a quota or budget wait. `failing`: the last attempt failed, and such
    * calls are refused.
    */
-  pastState(): 'ok' | 'reading' | 'failing' {
+  pastState(): ReturnType<AwaitedPast['state']> {
     return this.#past.state()
   }
 

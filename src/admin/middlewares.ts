@@ -105,7 +105,9 @@ export const findRoute: Middleware = async (
   if (methods.includes('GET')) methods.push('HEAD')
   const isServed = methods.includes(request.method)
   if (!isServed || isPublic(request)) requestRates?.takeUnknown(clientAddress)
-  if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this address.')
+  // Nothing has a NUL in its name, and Postgres refuses a NUL in text.
+  if (methods.length === 0 || path.includes('\0'))
+    throw new GatewayError('not_found', 'There is nothing at this address.')
   if (!isServed) throw methodNotAllowed(methods)
   return await next()
 }

@@ -126,6 +126,9 @@ describe('every route', () => {
       status: 404,
     },
     ['a data-plane path that is only described', 'POST /v1/responses', {}, 404],
+    ['a NUL in a stop', 'DELETE /v1/gates/demo/stops/session/%00', undefined, 404],
+    ['a NUL in a member', 'DELETE /v1/members/a%00', undefined, 404],
+    ['a NUL in a price', 'PUT /v1/provider-models/openai/x%00', { prices: [{}] }, 404],
     ['HEAD', 'HEAD /v1/gates', undefined, 200],
     {
       name: 'the document without a key',

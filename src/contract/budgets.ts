@@ -275,6 +275,7 @@ export const budgetResource = {
       'Dollars of each person': { scope: 'each-user', limitUsd: 100, period: 'month' },
     },
     update: {
+      'A fuse': { fuse: { usd: 20, callsPerMinute: 60 } },
       'Cheaper targets at the limit': { atLimit: 'cheaper', refuseAt: 1.2 },
       'Another limit': { limitUsd: 300 },
       'More until Friday': { raise: { by: 50, until: '2026-12-04T18:00:00Z' } },

@@ -353,6 +353,9 @@ export const gateResource = {
         timeoutMs: 60000,
       },
     },
-    update: { 'Another target': { targets: [{ model: 'sandbox-gemini/echo' }], maxRetries: 1 } },
+    update: {
+      'Another target': { targets: [{ model: 'sandbox-gemini/echo' }], maxRetries: 1 },
+      'A fuse': { fuse: { usd: 20, callsPerMinute: 60 } },
+    },
   },
 } satisfies ResourceDescription

@@ -58,7 +58,11 @@ interface Who {
   readonly key?: string
 }
 
-async function call(gate: string, { session, user, key = gatehouse.key }: Who) {
+async function call(
+  gate: string,
+  { session, user, key = gatehouse.key }: Who,
+  fields: object = {},
+) {
   const response = await fetch(`${gatehouse.url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -67,7 +71,7 @@ async function call(gate: string, { session, user, key = gatehouse.key }: Who) {
       ...(session !== undefined && { 'x-gatehouse-session': session }),
       ...(user !== undefined && { 'x-gatehouse-user': user }),
     },
-    body: JSON.stringify({ model: gate, messages: [{ role: 'user', content: 'hi' }] }),
+    body: JSON.stringify({ model: gate, messages: [{ role: 'user', content: 'hi' }], ...fields }),
   })
   return { status: response.status, text: await response.text() }
 }
@@ -245,11 +249,12 @@ test('a fuse of a budget counts a session over gates, and stops the calls that i
 test('calls under way end normally when their session is stopped', async () => {
   const gate = await createGate(gatehouse, 'slow', ['acme/free-slow'], { fuse: OFTEN })
   const session = 'busy'
-  const running = Array.from({ length: 4 }, () => call(gate, { session }))
+  const running = Array.from({ length: 4 }, () => call(gate, { session }, { stream: true }))
   const stopped = await pollUntil('the stop', async () => (await listStops(gate))[0])
   expect(stopped.kind).toBe('session')
-  const ended = (await Promise.all(running)).map(({ status }) => status)
-  expect(ended.filter((status) => status === 200).length).toBeGreaterThanOrEqual(2)
+  const served = (await Promise.all(running)).filter(({ status }) => status === 200)
+  expect(served.length).toBeGreaterThanOrEqual(2)
+  for (const { text } of served) expect(text).toEndWith('data: [DONE]\n\n')
   expect((await call(gate, { session })).status).toBe(403)
 })
 

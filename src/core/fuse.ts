@@ -3,7 +3,7 @@
  * is stopped until a person lifts the stop.
  */
 import { GatewayError } from './errors.ts'
-import type { AccountId } from './ids.ts'
+import type { AccountId, KeyId } from './ids.ts'
 
 /** At least `usd` or `callsPerMinute` is set. */
 export interface Fuse {
@@ -46,6 +46,8 @@ export type FuseCause = 'usd' | 'calls'
 
 export interface BlownFuse extends FusedHead {
   readonly owner: OwnedFuse
+  /** Of the call that blew the fuse. */
+  readonly keyId: KeyId
   readonly cause: FuseCause
 }
 

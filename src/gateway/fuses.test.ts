@@ -3,13 +3,14 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BlownFuse, Fuse } from '../core/fuse.ts'
 import type { Gate } from '../core/gate.ts'
-import type { AccountId } from '../core/ids.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
 import { toNanoUsd, toUsd } from '../core/money.ts'
 import { fusedStopId, type Stop } from '../core/stop.ts'
 import { FuseCounters } from '../limits/fuses.ts'
 import { FusedCall, findFuses } from './fuses.ts'
 
 const accountId = 'acc_1' as AccountId
+const keyId = 'key_1' as KeyId
 const MINUTE_MS = 60_000
 /** Spending of at least this time is added up, and of at most an hour. */
 const LEAST_WINDOW_MS = 55 * MINUTE_MS
@@ -80,7 +81,7 @@ class Session {
       onBlown: (blown: BlownFuse) => this.#blow(blown),
     }
     const owner = { type: 'budget', id: 'bud_1', name: 'b', fuse: this.#fuse } as const
-    const begin = () => new FusedCall(ports, { accountId, names: { session: 's' } }, [owner])
+    const begin = () => new FusedCall(ports, { accountId, keyId, names: { session: 's' } }, [owner])
     if (this.#hasStopped()) {
       expect(begin).toThrow('fuse of the budget "b"')
       return

@@ -8,7 +8,7 @@ import {
   type OwnedFuse,
 } from '../core/fuse.ts'
 import type { Gate } from '../core/gate.ts'
-import type { AccountId } from '../core/ids.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
 import { fusedStopId } from '../core/stop.ts'
 import type { Attribution } from './attribute.ts'
 import type { StopStore } from './ports.ts'
@@ -28,6 +28,7 @@ export interface FusePorts {
 
 interface CheckedCall {
   readonly accountId: AccountId
+  readonly keyId: KeyId
   readonly names: Pick<Attribution, 'user' | 'session'>
 }
 
@@ -49,11 +50,13 @@ interface NamedHead extends FusedHead {
 
 export class FusedCall {
   readonly #ports: FusePorts
+  readonly #keyId: KeyId
   readonly #heads: readonly NamedHead[]
 
   /** @throws GatewayError `forbidden` when a fuse has stopped the call's session or user */
   constructor(ports: FusePorts, call: CheckedCall, fuses: readonly OwnedFuse[]) {
     this.#ports = ports
+    this.#keyId = call.keyId
     this.#heads = fuses.flatMap((owner) => listHeads(call, owner))
     for (const { accountId, owner, kind, stopId } of this.#heads) {
       const stop = ports.stops.find(accountId, stopId)
@@ -71,7 +74,7 @@ export class FusedCall {
   #count(note: (head: NamedHead) => FuseCause | undefined): void {
     for (const head of this.#heads) {
       const cause = note(head)
-      if (cause !== undefined) this.#ports.onBlown({ ...head, cause })
+      if (cause !== undefined) this.#ports.onBlown({ ...head, keyId: this.#keyId, cause })
     }
   }
 }

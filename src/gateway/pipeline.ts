@@ -95,7 +95,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const dimensions = toDimensions(accepted, call.attribution)
       const fuses = findFuses(gate, ports.limits.fusesFor(caller, dimensions))
       if (fuses !== undefined && ports.fuses !== undefined) {
-        const checked = { accountId: caller.accountId, names: call.attribution }
+        const { accountId, keyId } = caller
+        const checked = { accountId, keyId, names: call.attribution }
         call.fused = new FusedCall(ports.fuses, checked, fuses)
       }
       const notReady = ports.limits.whenReady(caller, dimensions, call.startedAt)

@@ -15,9 +15,10 @@ import { GateRegistry } from '../snapshots/gate-registry.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { StopRegistry } from '../snapshots/stop-registry.ts'
 import { openStore, type Store } from '../store/open-store.ts'
-import { composeFuses, type FuseParts } from './compose-fuses.ts'
+import { composeFuses, type FuseParts, MOST_STOPS_PER_HOUR } from './compose-fuses.ts'
 
 const FUSE: Fuse = { usd: null, callsPerMinute: 2, forMinutes: 1 }
+const KEY = 'key_1' as KeyId
 const SESSION = { session: 'first' }
 interface Names {
   readonly session?: string
@@ -46,26 +47,30 @@ async function startNode(store: Store, clock: ScriptedClock, mostStops?: number)
     keys: { nameOf: () => undefined, deletedNamesOf: async () => new Map() } as never,
     store,
   }
-  const log = { warn: () => {}, error: (facts: unknown) => void failures.push(facts) }
+  const warnings: unknown[] = []
+  const log = {
+    warn: (...seen: unknown[]) => void warnings.push(seen),
+    error: (facts: unknown) => void failures.push(facts),
+  }
   const fuses = composeFuses(parts, log, clock, mostStops)
   /** Undefined: the call is served. */
-  const call = (names: Names = SESSION, accountId = DEFAULT_ACCOUNT) => {
+  const call = (names: Names = SESSION, accountId = DEFAULT_ACCOUNT, keyId = KEY) => {
     const caller = {
       accountId,
-      keyId: 'key_1' as KeyId,
+      keyId,
       limits: createKeyLimits(createPlans())(accountId),
     }
     const gate = gates.find(DEFAULT_ACCOUNT, 'chat')
     const ofBudgets = usage.fusesFor(caller, { gateId: 'chat', user: names.user })
     try {
       const found = findFuses(gate, ofBudgets)
-      if (found !== undefined) new FusedCall(fuses, { accountId, names }, found)
+      if (found !== undefined) new FusedCall(fuses, { accountId, keyId, names }, found)
       return undefined
     } catch (error) {
       return (error as Error).message
     }
   }
-  return { gates, budgets, stops, published, failures, call }
+  return { gates, budgets, stops, published, failures, warnings, call }
 }
 
 const settings = { description: '', timeoutMs: null, maxRetries: 0 }
@@ -172,6 +177,23 @@ describe.each(databases)('on $name', (kind) =>
       await other.stops.followFused(DEFAULT_ACCOUNT, owner)
       expect(await stored()).toHaveLength(1)
       expect([node.published.length, other.published.length]).toEqual([1, 0])
+    })
+
+    test('a key whose calls name a new session each time makes few stops, and hinders no other key', async () => {
+      const blowBy = (session: string, keyId?: KeyId) => {
+        for (let calls = 0; calls < 3; calls += 1) node.call({ session }, DEFAULT_ACCOUNT, keyId)
+      }
+      for (let sessions = 0; sessions < MOST_STOPS_PER_HOUR + 20; sessions += 1)
+        blowBy(`invented-${sessions}`)
+      expect(node.warnings).toHaveLength(1)
+      blowBy('looping', 'key_2' as KeyId)
+      await node.stops.followFused(DEFAULT_ACCOUNT, owner)
+      expect(listed()).toHaveLength(MOST_STOPS_PER_HOUR + 1)
+      expect(node.call({ session: 'looping' })).toContain('made more than 2 calls')
+      expect(node.call({ session: 'invented-0' })).toContain('made more than 2 calls')
+      clock.pass(3_600_000)
+      blowBy('later')
+      expect(node.call({ session: 'later' })).toContain('made more than 2 calls')
     })
 
     test('the oldest of too many stops is lifted by the fuse', async () => {

@@ -1,7 +1,7 @@
 /** Fuses: counts on this node, and stops that all nodes follow. */
 import { CallerNames } from '../admin/calls/caller-names.ts'
 import type { AttributionSettings } from '../core/attribution.ts'
-import type { Clock } from '../core/clock.ts'
+import type { Clock, Stopwatch } from '../core/clock.ts'
 import { type BlownFuse, describeBlown, FUSE_ACTOR } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
 import { fusedStopId, type Stop } from '../core/stop.ts'
@@ -23,6 +23,12 @@ export interface FuseParts {
 
 /** Stops of a fuse. A client that sends a new name with each call must not fill the memory. */
 export const MOST_STOPS = 1_000
+/**
+ * Stops in an hour by the calls of one key. Such a client must not push the stops of others out, nor
+ * delay them: stops are written one after another.
+ */
+export const MOST_STOPS_PER_HOUR = 200
+const HOUR_MS = 3_600_000
 
 interface UnstoredStop extends Stop {
   readonly blown: BlownFuse
@@ -32,11 +38,30 @@ interface UnstoredStop extends Stop {
 export function composeFuses(
   { stops, fuseCounters, webhooks, attribution, keys, store }: FuseParts,
   log: Pick<Log, 'error' | 'warn'>,
-  clock: Clock,
+  clock: Clock & Stopwatch,
   mostStops = MOST_STOPS,
 ): FusePorts {
   /** These stops hold until they are stored, so that no call passes while the store is slow. */
   const unstored = new Map<string, UnstoredStop>()
+
+  /** Stops of this hour, by account and key. */
+  const begun = new Map<string, number>()
+  let hour = 0
+
+  function mayStop({ accountId, owner, keyId }: BlownFuse): boolean {
+    const now = Math.floor(clock.elapsed() / HOUR_MS)
+    if (now !== hour) begun.clear()
+    hour = now
+    const source = `${accountId} ${keyId}`
+    const count = (begun.get(source) ?? 0) + 1
+    begun.set(source, count)
+    if (count === MOST_STOPS_PER_HOUR + 1)
+      log.warn(
+        { accountId, [owner.type]: owner.id, keyId },
+        'a fuse stops no more sessions and users of this key within this hour',
+      )
+    return count <= MOST_STOPS_PER_HOUR
+  }
 
   async function save(stop: UnstoredStop): Promise<void> {
     if (stop.isBeingStored) return
@@ -88,6 +113,7 @@ export function composeFuses(
       const { accountId } = blown
       const id = fusedStopId(blown)
       if (stops.find(accountId, id) !== undefined || unstored.has(id)) return
+      if (!mayStop(blown)) return
       const stop: UnstoredStop = {
         ...{ accountId, id, reason: describeBlown(blown), blown, isBeingStored: false },
         ...{ createdAt: clock.now(), createdBy: FUSE_ACTOR },

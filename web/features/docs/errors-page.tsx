@@ -29,9 +29,12 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
   forbidden: {
     means:
-      'Control plane only: it is the account owner’s to do, or did not come from the ' +
-      'gateway’s own pages.',
-    cure: 'Ask the owner, or call with an API key instead of a session.',
+      'An administrator or a fuse stopped the caller, or the token may not be used from this ' +
+      'address. On the control plane: only the owner may do this, or the request did not come ' +
+      'from the gateway’s own pages.',
+    cure:
+      'The message says which. Ask the owner, who can lift a stop. On the control plane, call ' +
+      'with an API key instead of a session.',
   },
   gate_not_found: {
     means: 'The account has no gate with this id.',

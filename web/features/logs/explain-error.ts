@@ -22,8 +22,12 @@ export const ERROR_EXPLANATIONS: Readonly<Record<ErrorKind, ErrorExplanation>> =
     cure: 'Send a key of this account as “Authorization: Bearer sk-svc-…”.',
   },
   forbidden: {
-    means: 'The caller lacks the permission for this request.',
-    cure: 'Ask the owner of the account.',
+    means:
+      'The caller lacks the permission for this request, or was stopped by an administrator or ' +
+      'a fuse.',
+    cure:
+      'The answer says which. Lift a stop on the page of the gate, of budgets, of members or of ' +
+      'the token.',
   },
   gate_not_found: {
     means: 'The account has no gate with the id that was sent as the model.',

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from './cli-error.ts'
+import type { Client } from './client.ts'
 import type { CliContext } from './context.ts'
 import { readSecret } from './input.ts'
+import { A_MEMBER, memberId } from './member-id.ts'
 import { formatTime, printJson, printLine, printNote } from './output.ts'
 import { parseWhole } from './program-parts.ts'
 import { addAct, addDelete, addList } from './resource-verbs.ts'
@@ -27,7 +29,8 @@ export function bindKeys(program: Command, context: CliContext): void {
       ...{ name, expiresAt },
       ...toFixed(fixed),
     }),
-    send: (client, _, body) => client.call('POST /v1/keys', 'key', { body }),
+    send: async (client, _, body) =>
+      client.call('POST /v1/keys', 'key', { body: await withUser(client, body) }),
     show(created, isJson) {
       if (isJson) return printJson(created)
       printLine(created.key)
@@ -91,7 +94,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     send: async (client, given, body) =>
       client.call('PATCH /v1/keys/{id}', 'id', {
         path: { id: await wholeKeyId(client, given) },
-        body,
+        body: await withUser(client, body),
       }),
     show(updated, isJson) {
       if (isJson) return printJson(updated)
@@ -139,8 +142,8 @@ const NONE = 'none'
 
 function addFixed(command: Command): Command {
   return addTags(command).option(
-    '--user <id>',
-    `member whom all calls count for; ${NONE}: no member`,
+    '--user <member>',
+    `member whom all calls count for: ${A_MEMBER}; ${NONE}: no member`,
   )
 }
 
@@ -158,6 +161,13 @@ export function toTags(tag: readonly string[] | undefined): string[] | undefined
 
 function toFixed({ user, tag }: FixedFlags) {
   return { user: user === NONE ? null : user, tags: toTags(tag) }
+}
+
+async function withUser<Body extends { readonly user?: string | null | undefined }>(
+  client: Client,
+  body: Body,
+): Promise<Body> {
+  return { ...body, user: (await memberId(client, body.user ?? undefined)) ?? body.user }
 }
 
 /** A key without an end date never expires, so an empty date must not count as a missing date. */

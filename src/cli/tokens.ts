@@ -2,8 +2,10 @@ import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { stateOfExpiry } from '../contract/expiry.ts'
 import { CliError } from './cli-error.ts'
+import type { Client } from './client.ts'
 import type { CliContext } from './context.ts'
 import { addTags, endOfOld, parseEnd, ROTATION, shortIdOf, toTags } from './keys.ts'
+import { A_MEMBER, memberId } from './member-id.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
 import { parseWhole } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf } from './resource-verbs.ts'
@@ -44,7 +46,8 @@ export function bindTokens(program: Command, context: CliContext): void {
     ],
     options: (command) => addRules(command, 'in the future, such as 2027-01-31T00:00:00Z'),
     toBody: (flags: RuleFlags, name) => ({ name, ...toRules(flags) }),
-    send: (client, _, body) => client.call('POST /v1/access-tokens', 'token', { body }),
+    send: async (client, _, body) =>
+      client.call('POST /v1/access-tokens', 'token', { body: await withOwner(client, body) }),
     show(created, isJson) {
       if (isJson) return printJson(created)
       printLine(created.token)
@@ -108,7 +111,7 @@ export function bindTokens(program: Command, context: CliContext): void {
     send: async (client, given, body) =>
       client.call('PATCH /v1/access-tokens/{id}', 'id', {
         path: { id: await wholeKeyId(client, given, 'GET /v1/access-tokens') },
-        body,
+        body: await withOwner(client, body),
       }),
     show(updated, isJson) {
       if (isJson) return printJson(updated)
@@ -163,7 +166,7 @@ function addRules(command: Command, end: string): void {
       'gate that the token may call; repeat the option for more gates; all: every gate',
       collect,
     )
-    .option('--owner-member <id>', 'member that the token belongs to')
+    .option('--owner-member <member>', `member that the token belongs to: ${A_MEMBER}`)
     .option('--owner-tag <id>', 'tag that the token belongs to')
     .option('--expires-at <time>', end, parseEnd)
     .option('--requests-per-minute <n>', `most requests a minute; ${NO_LIMIT}: as the plan`, whole)
@@ -202,6 +205,15 @@ function toRules(flags: RuleFlags) {
     tags: toTags(flags.tag),
     overrides: flags.overrides,
   }
+}
+
+async function withOwner<Body extends Pick<ReturnType<typeof toRules>, 'owner'>>(
+  client: Client,
+  body: Body,
+): Promise<Body> {
+  const { owner } = body
+  if (owner?.type !== 'member') return body
+  return { ...body, owner: { ...owner, id: await memberId(client, owner.id) } }
 }
 
 function listOrAll(given: readonly string[] | undefined, all: string): string[] | null | undefined {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
-import { type Client, type Listing, withClient } from './client.ts'
+import { type Listing, withClient } from './client.ts'
 import type { CliContext, LocalUser, LocalUsers } from './context.ts'
 import { readSecret } from './input.ts'
+import { A_MEMBER, memberId } from './member-id.ts'
 import { formatTime, noteMadeFolder, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseLimit, printListing } from './program-parts.ts'
 import { addStops } from './stop-verbs.ts'
@@ -61,9 +62,9 @@ export function bindUsers(program: Command, context: CliContext): void {
   addStops(users, context, {
     path: '/v1/members',
     one: 'member',
-    argument: ['user', 'the email address or the id'],
+    argument: ['user', `the member: ${A_MEMBER}`],
     example: 'jane@example.com',
-    findId: findMember,
+    findId: memberId,
   })
 
   users
@@ -89,15 +90,6 @@ export function bindUsers(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson({ email, reset: true })
       printLine(`The password of ${email} is set; every session has ended.`)
     })
-}
-
-/** @throws CliError when no member has this email address */
-async function findMember(client: Client, given: string): Promise<string> {
-  if (!given.includes('@')) return given
-  const { rows } = await client.listAll('GET /v1/members', Number.POSITIVE_INFINITY)
-  const found = rows.find(({ email }) => email === given.toLowerCase())
-  if (found === undefined) throw new CliError('notFound', `There is no member ${given}.`)
-  return found.id
 }
 
 function isRemote({ environment }: CliContext): boolean {

@@ -101,6 +101,21 @@ test('a member is stopped and started by the email address, the owner is not', a
   expect((await run(['stop', 'user_none'], remote)).exitCode).toBe(4)
 })
 
+test('a token and a key get their member by the email address or the name', async () => {
+  const environment = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
+  const ofMember = async (...words: readonly string[]) => {
+    const made = await runCliInProcess([...words, '--json'], { environment })
+    return made.exitCode === 0 ? JSON.parse(made.stdout) : made.exitCode
+  }
+  const token = await ofMember('tokens', 'create', 'a', '--owner-member', 'Jane@example.test')
+  const jane = { type: 'member', id: expect.stringMatching(/^user_/) }
+  expect(token.owner).toEqual(jane)
+  const update = ['tokens', 'update', token.id, '--owner-member']
+  expect((await ofMember(...update, 'Jane')).owner).toEqual(jane)
+  expect(await ofMember(...update, 'Nobody')).toBe(4)
+  expect((await ofMember('keys', 'create', 'b', '--user', 'Jane')).user).toBe(token.owner.id)
+})
+
 test('an invitation without a server creates the missing files', async () => {
   const folder = await createTemporaryFolder()
   try {

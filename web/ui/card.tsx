@@ -28,7 +28,7 @@ export function CardHeader({
 }) {
   return (
     <header className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-5 py-3.5">
-      <div className="min-w-0">
+      <div className={note === undefined ? 'min-w-0' : 'min-w-0 flex-1 basis-60'}>
         <h2 className="text-sm font-semibold text-ink">{title}</h2>
         {note !== undefined && <p className="mt-0.5 text-[13px] text-ink-faint">{note}</p>}
       </div>

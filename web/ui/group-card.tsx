@@ -53,34 +53,36 @@ export function GroupCard({
       <QueryBoundary query={sums}>
         {({ data, onlyUser }) => {
           const used = data.filter(({ group, isRest }) => group !== null || isRest)
-          return used.length === 0 ? (
-            <p className="px-5 py-8 text-center text-[13px] text-ink-faint">
-              No calls in this range
-            </p>
-          ) : (
+          return (
             <>
-              <Table
-                label={title}
-                head={
-                  <>
-                    <Th>{heading}</Th>
-                    <Th isNumber>Calls</Th>
-                    <Th isNumber>Errors</Th>
-                    <Th isNumber>Cost</Th>
-                  </>
-                }
-              >
-                {used.map((sum) => (
-                  <tr key={sum.group ?? 'rest'}>
-                    <td className="min-w-24 wrap-anywhere">
-                      <GroupName sum={sum} by={by} />
-                    </td>
-                    <td className="text-right tabular-nums">{formatWhole(sum.calls)}</td>
-                    <td className="text-right tabular-nums">{formatWhole(ERRORS.read(sum))}</td>
-                    <td className="text-right tabular-nums">{COST.format(COST.read(sum))}</td>
-                  </tr>
-                ))}
-              </Table>
+              {used.length === 0 ? (
+                <p className="px-5 py-8 text-center text-[13px] text-ink-faint">
+                  {onlyUser === null ? 'No calls in this range' : 'No calls of yours in this range'}
+                </p>
+              ) : (
+                <Table
+                  label={title}
+                  head={
+                    <>
+                      <Th>{heading}</Th>
+                      <Th isNumber>Calls</Th>
+                      <Th isNumber>Errors</Th>
+                      <Th isNumber>Cost</Th>
+                    </>
+                  }
+                >
+                  {used.map((sum) => (
+                    <tr key={sum.group ?? 'rest'}>
+                      <td className="min-w-24 wrap-anywhere">
+                        <GroupName sum={sum} by={by} />
+                      </td>
+                      <td className="text-right tabular-nums">{formatWhole(sum.calls)}</td>
+                      <td className="text-right tabular-nums">{formatWhole(ERRORS.read(sum))}</td>
+                      <td className="text-right tabular-nums">{COST.format(COST.read(sum))}</td>
+                    </tr>
+                  ))}
+                </Table>
+              )}
               {onlyUser !== null && (
                 <p className="border-t border-line px-5 py-2.5 text-[13px] text-ink-faint">
                   Figures of other people are hidden.

@@ -133,6 +133,15 @@ test('without any failure it was too slow where the gate hedges, and nobody know
   ])
 })
 
+test('a target that a budget chose is no fallback', async () => {
+  await createGate('g')
+  const steered = { target: SECOND, steeredBy: 'bud_1; cheaper' }
+  await record({ target: FIRST }, ...five(steered))
+  expect(await list()).toEqual([])
+  await record(...five({ target: SECOND }))
+  expect(await list()).toMatchObject([{ answeredCalls: 6, fallbackCalls: 5 }])
+})
+
 test('a first target without a key is passed over', async () => {
   await createGate('g', { targets: [{ model: 'mistral/small' }, { model: SECOND }] })
   await record({ target: SECOND })

@@ -87,7 +87,8 @@ export function bindGateFallbacks(app: ControlPlaneApp, dependencies: Dependenci
         hasChanged || !isOfTheTime
           ? await readRecent(gate, hasChanged ? gate.updatedAt : fromMs)
           : []
-      const counts = countFallbacks(gate, hasChanged ? recent.flatMap(toAnswered) : summed)
+      const isRecent = hasChanged || recent.some(isSteered)
+      const counts = countFallbacks(gate, isRecent ? recent.flatMap(toAnswered) : summed)
       if (counts.fallbackCalls === 0 || counts.fallbackCalls < counts.answeredCalls * LEAST_SHARE)
         return []
       const lastFailure = isOfTheTime ? health.lastFailure : findFailure(recent, first.model)
@@ -130,13 +131,15 @@ function countFallbacks(gate: Gate, answered: readonly Omit<AnsweredCalls, 'gate
   return counts
 }
 
-function toAnswered({
-  target,
-  outcome,
-  refusals,
-}: CallRecord): { target: string; calls: number }[] {
+function toAnswered(call: CallRecord): { target: string; calls: number }[] {
+  const { target, outcome, refusals } = call
   if (target === null || outcome === 'failed' || refusals !== undefined) return []
-  return [{ target, calls: 1 }]
+  return isSteered(call) ? [] : [{ target, calls: 1 }]
+}
+
+/** A budget that chose the target is no failure of the first target. */
+function isSteered({ steeredBy }: CallRecord): boolean {
+  return steeredBy !== undefined
 }
 
 function findFailure(calls: readonly CallRecord[], target: string): Failure | null {

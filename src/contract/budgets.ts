@@ -86,7 +86,12 @@ const raise = z
       .positive()
       .max(MAX_TOKENS)
       .meta({ description: 'Added to the limit, in its unit: US dollars or tokens.' }),
-    until: z.iso.datetime({ offset: true }).meta({ description: 'From then on, the limit holds.' }),
+    until: z.iso
+      .datetime({
+        offset: true,
+        error: 'must be a time with its zone, such as 2026-12-04T18:00:00Z',
+      })
+      .meta({ description: 'From then on, the limit holds.' }),
   })
   .meta({ id: 'BudgetRaise', description: 'A higher limit until a time.' })
 const MAX_REFUSE_AT = 10

@@ -55,6 +55,7 @@ export class BudgetReservation implements CountedBudget {
       window: this.#reservation.window,
       nowMs: this.#nowMs,
       shortage: this.#shortage ?? 'exhausted',
+      hasNoTarget: true,
     })
   }
 

@@ -36,7 +36,12 @@ test('a budget is used up at its limit, and refuses at its wall', () => {
   expect(use(60)).toMatchObject({ share: 0.8, isUsedUp: false })
   const last = use(150)
   expect(last).toMatchObject({ share: 1, isUsedUp: true })
-  expect(last?.toRefusal()).toMatchObject({ kind: 'quota_exceeded', limit: BUDGET.id })
+  expect(last?.toRefusal()).toMatchObject({
+    ...{ kind: 'quota_exceeded', limit: BUDGET.id },
+    message: expect.stringMatching(
+      / is used up[^.]*[.].*The gate has no cheaper target for this call[.]/,
+    ),
+  })
   const refused = admit()
   expect(refused).toBeInstanceOf(GatewayError)
   expect(refused).toMatchObject({ kind: 'quota_exceeded', limit: BUDGET.id })

@@ -100,16 +100,24 @@ const SCOPE_WORDS: Readonly<Record<BudgetScope['type'], string>> = {
 
 export function budgetRefusal(
   counter: BudgetCounter,
-  { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
+  {
+    window,
+    nowMs,
+    shortage,
+    hasNoTarget = false,
+  }: { window: UsageWindow; nowMs: number; shortage: Shortage; hasNoTarget?: boolean },
 ): GatewayError {
   const { budget, ceilings } = counter
-  const { limit, scope, message } = budget
+  const { limit, scope, atLimit } = budget
   const ceiling = amountOf(limit, ceilings)
   const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
   const of = SCOPE_WORDS[scope.type]
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
   const wall = Math.round((amountOf(limit, counter.walls) / ceiling) * 100)
-  const until = steers(budget) ? ` (calls are refused at ${wall} %)` : ''
+  const until = steers(budget) && !hasNoTarget ? ` (calls are refused at ${wall} %)` : ''
+  const kind = atLimit === 'cheaper' ? 'cheaper' : 'free'
+  const why = hasNoTarget ? [`The gate has no ${kind} target for this call.`] : []
+  const message = [...why, ...(budget.message == null ? [] : [budget.message])].join(' ') || null
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each}${until},`
   const used = { name, limit: budget.id, message, spend: counter.spendIn(window) }
   return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)

@@ -337,10 +337,18 @@ function raiseOf({ raise, limitUsd }: Budget): string {
   return `by ${by} until ${formatTime(raise.until)}`
 }
 
+function isDefault({ scope }: Budget): boolean {
+  return scope === 'each-user' || scope === 'each-key'
+}
+
 function scopeOf({ scope, keyId, gateId, member, endUser, tag }: Budget): string {
   if (scope === 'account') return 'the account'
   if (scope === 'each-user' || scope === 'each-key') return scope.replace('-', ' ')
   return `the ${scope} ${keyId ?? gateId ?? member ?? endUser ?? tag}`
+}
+
+function periodOf({ period, timeZone }: Budget): string {
+  return timeZone === 'UTC' ? period : `${period}, ${timeZone}`
 }
 
 function usedOf({ used, scope, limitTokens }: Budget): string {
@@ -364,8 +372,13 @@ function show(budget: Budget, isJson: boolean): void {
       ['id', budget.id],
       ['name', budget.name],
       ['of', scopeOf(budget)],
-      ['limit', `${limitOf(budget)} (${budget.period})`],
-      ['used', `${usedOf(budget)}${budget.isExhausted === true ? ', used up' : ''}`],
+      ['limit', `${limitOf(budget)} (${periodOf(budget)})`],
+      [
+        'used',
+        isDefault(budget)
+          ? `see gatehouse budgets heads ${budget.id}`
+          : `${usedOf(budget)}${budget.isExhausted === true ? ', used up' : ''}`,
+      ],
       ['at limit', describeRule(budget)],
       ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
       ...(budget.raise === null ? [] : [['raised', raiseOf(budget)] as const]),

@@ -3,11 +3,15 @@ import { Argument, type Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { FUSED_KINDS, type FusedKind } from '../core/fuse.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
-import { withClient } from './client.ts'
+import { CliError } from './cli-error.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
+import { memberId } from './member-id.ts'
 import { formatTime, printJson, printLine } from './output.ts'
 import { asJson, example, parseDecimal, parseWhole, printListing } from './program-parts.ts'
 import { idOf } from './resource-verbs.ts'
+
+type Stop = { readonly kind: string; readonly id: string; readonly name: string | null }
 
 export interface FuseFlags {
   readonly fuseUsd?: number
@@ -109,16 +113,38 @@ export function addFusedStops(
     .command('lift')
     .argument('<id>', idOf(one))
     .addArgument(new Argument('<kind>', 'what was stopped').choices(FUSED_KINDS))
-    .argument('<head>', `the session or user, as ${one}s stops shows it`)
+    .argument('<head>', `the session or user: the id or name in ${one}s stops, or an e-mail`)
     .description('lift the stop of a session or a user; its next call is served')
     .addHelpText('after', example(`gatehouse ${one}s lift ${id} user user_…`))
     .action(async (owner: string, kind: FusedKind, head: string, _flags, command: Command) => {
-      await withClient(context, (client) =>
-        client.remove(`DELETE ${path}/{id}/stops/{kind}/{head}`, {
-          path: { id: owner, kind, head },
-        }),
-      )
-      if (asJson(command)) printJson({ [one]: owner, kind, id: head, stopped: false })
-      else printLine(`The ${kind} ${head} is not stopped by the fuse of ${owner}.`)
+      const id = await withClient(context, async (client) => {
+        const { data } = await client.call(`GET ${path}/{id}/stops`, 'data', {
+          path: { id: owner },
+        })
+        const id = await findStopped(client, { stops: data, kind, head })
+        // The server accepts the removal of a stop that does not exist.
+        if (id === undefined)
+          throw new CliError(
+            'notFound',
+            `The fuse has not stopped the ${kind} ${head}. See gatehouse ${one}s stops ${owner}.`,
+          )
+        await client.remove(`DELETE ${path}/{id}/stops/{kind}/{head}`, {
+          path: { id: owner, kind, head: id },
+        })
+        return id
+      })
+      if (asJson(command)) printJson({ [one]: owner, kind, id, stopped: false })
+      else printLine(`The ${kind} ${head} is no longer stopped by the fuse of ${owner}.`)
     })
+}
+
+async function findStopped(
+  client: Client,
+  asked: { readonly stops: readonly Stop[]; readonly kind: FusedKind; readonly head: string },
+): Promise<string | undefined> {
+  const { stops, kind, head } = asked
+  const find = (given: string) =>
+    stops.find((stop) => stop.kind === kind && [stop.id, stop.name].includes(given))?.id
+  const isEmail = kind === 'user' && head.includes('@')
+  return find(head) ?? (isEmail ? find(await memberId(client, head)) : undefined)
 }

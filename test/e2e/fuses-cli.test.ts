@@ -119,10 +119,15 @@ test('the stops of a gate are counted, listed and lifted', async () => {
     id: string
   }[]
   const user = stops.find(({ kind }) => kind === 'user')?.id ?? ''
-  expect(await gates('lift', 'runaway', 'user', user)).toEqual({
+  expect(user).toStartWith('end:')
+  const lift = () => gates('lift', 'runaway', 'user', 'customer-4711')
+  expect(await lift()).toEqual({
     exitCode: 0,
-    stdout: `The user ${user} is not stopped by the fuse of runaway.\n`,
+    stdout: 'The user customer-4711 is no longer stopped by the fuse of runaway.\n',
     stderr: '',
+  })
+  expect(await lift()).toMatchObject({
+    ...{ exitCode: 4, stdout: '', stderr: expect.stringContaining('gates stops runaway') },
   })
   expect((await call('runaway', { 'x-gatehouse-user': 'customer-4711' })).status).toBe(200)
   expect(await countStops()).toEqual([

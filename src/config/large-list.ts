@@ -26,9 +26,13 @@ const LARGE = 256 * 1024
 const ENTRIES_AT_A_TIME = 50
 const MAX_LOOK_UPS = 500
 
+export function isLarge(text: string): boolean {
+  return text.length > LARGE
+}
+
 /** @returns as `readYaml`; the value's `models` may be a `LongList` */
 export function readConfigurationYaml(text: string): YamlDocument | readonly YamlFault[] {
-  return (text.length > LARGE ? readLargeYaml(text) : undefined) ?? readYaml(text)
+  return (isLarge(text) ? readLargeYaml(text) : undefined) ?? readYaml(text)
 }
 
 /** @returns undefined for a file of another form, such as a file without a long list of models */

@@ -1,3 +1,4 @@
+import { fullGC } from 'bun:jsc'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -11,6 +12,11 @@ import { type Environment, SettingsError } from './setting-type.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
 const FILE_NAME = 'gatehouse.yaml'
+/**
+ * Reading 8 MB leaves 30 MB of garbage, which an idle process would keep for minutes. A reload has
+ * replaced the previous entries by then, so they are collected too. A collection takes about 10 ms.
+ */
+const COLLECT_AFTER_MS = 1_000
 
 /**
  * @param further checks by the settings' users
@@ -35,10 +41,11 @@ async function load(environment: Environment): Promise<Settings> {
   if (file === undefined) return readSettings(environment)
   // Imported on demand, so that a start without a file loads neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
-  const { providers, keysInFiles, plans, models, logLevel } = await parseConfiguration(
-    file,
-    catalog,
-  )
+  const { isLarge } = await import('./large-list.ts')
+  const parsing = parseConfiguration(file, catalog)
+  const { providers, keysInFiles, plans, models, logLevel } = await parsing.finally(() => {
+    if (isLarge(file.text)) setTimeout(fullGC, COLLECT_AFTER_MS).unref()
+  })
   const isEmpty =
     providers.length === 0 &&
     Object.keys(plans ?? {}).length === 0 &&

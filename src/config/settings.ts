@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
+import { type ModelOverlay, NO_OVERLAY, ReplaceableOverlay } from '../core/model-overlay.ts'
 import { type AccountCaps, type PlansSection, toCaps } from '../core/plan.ts'
 import type { Secret } from '../core/secret.ts'
 import type { StoreOutagePolicy } from '../core/shared-stores.ts'
@@ -86,8 +86,8 @@ export interface Settings extends ProviderSettings {
   readonly telemetry: TelemetrySettings
   readonly providers: readonly Provider[]
   readonly plans: PlansSection | undefined
-  /** The configuration file's entries for models. A reload replaces the whole value. */
-  readonly models: ModelOverlay
+  /** The configuration file's entries for models. */
+  readonly models: ReplaceableOverlay
   /** Internal hosts that owned models and webhooks may use, as the operator wrote them. */
   readonly trustedHosts: readonly string[]
   readonly unknownVariables: readonly string[]
@@ -177,7 +177,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     telemetry: readTelemetrySettings(environment),
     providers,
     plans,
-    models,
+    models: new ReplaceableOverlay(models),
     ...readProviderSettings(environment, providers, keysInFiles),
     unknownVariables: unknownVariables(environment),
   }

@@ -126,6 +126,26 @@ export class ModelOverlay {
 
 export const NO_OVERLAY = new ModelOverlay()
 
+/**
+ * Holds the overlay in force. The settings of the start are held until the process ends, and with
+ * them 20,000 replaced entries, if they had the overlay itself.
+ */
+export class ReplaceableOverlay {
+  #current: ModelOverlay
+
+  constructor(overlay: ModelOverlay) {
+    this.#current = overlay
+  }
+
+  get current(): ModelOverlay {
+    return this.#current
+  }
+
+  replace(overlay: ModelOverlay): void {
+    this.#current = overlay
+  }
+}
+
 function isPattern(model: string): boolean {
   return model.endsWith(ANY_SUFFIX)
 }

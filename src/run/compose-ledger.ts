@@ -96,7 +96,7 @@ export function composeLedger({
         pricingOf(provider, settings.providerBaseUrls.get(provider.id)),
       ]),
     ),
-    overlay: settings.models,
+    overlay: settings.models.current,
     added: modelPrices.entries(),
     onUsed: (entry) => usedEntries.note(entry),
     declaredPrices: (accountId, slug) => ownedModels.pricesOf(accountId, slug),

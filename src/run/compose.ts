@@ -133,7 +133,7 @@ export async function composeGatehouse({
   // Changes before the price book exists are in what it begins with.
   let prices: PriceBook | undefined
   const replacePrices = ({ models }: Settings) =>
-    prices?.replaceOverlay(models, state.modelPrices.entries())
+    prices?.replaceOverlay(models.current, state.modelPrices.entries())
   const state = await openState({
     settings,
     version: VERSION,
@@ -172,12 +172,12 @@ export async function composeGatehouse({
   })
   const reload = new ConfigurationReload({
     ...{ log, settings, read: readSettings },
-    apply(next) {
+    apply(next, changed) {
       plans.replace(plansOf(next.plans))
       keys.renewLimits()
       providerKeys.replacePlatform(next.providerKeys)
       moveProviders(providers, next, addressesKnown)
-      if (!next.models.equals(reload.settings.models)) replacePrices(next)
+      if (changed.includes('models')) replacePrices(next)
     },
     // The supervisor, not a worker, records the file in the shared data folder.
     ownsFolder: worker === undefined,

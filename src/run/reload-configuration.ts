@@ -18,8 +18,11 @@ export interface ReloadParts {
   readonly log: LeveledLog
   readonly settings: Settings
   readonly read: () => Promise<Settings>
-  /** Applies the settings to everything that begins from now on. Must not fail. */
-  readonly apply: (next: Settings) => void
+  /**
+   * Applies the settings to everything that begins from now on. Must not fail.
+   * @param changed as in the report
+   */
+  readonly apply: (next: Settings, changed: readonly string[]) => void
   readonly ownsFolder: boolean
 }
 
@@ -90,18 +93,22 @@ export class ConfigurationReload {
     return this.#apply(next)
   }
 
-  #apply(next: Settings): ConfigurationReport {
+  #apply(read: Settings): ConfigurationReport {
     const { settings: started, log, apply, ownsFolder } = this.#parts
     const before = this.#settings
+    const { models } = started
+    const areModelsSame = read.models.current.equals(models.current)
+    if (!areModelsSame) models.replace(read.models.current)
+    const next = { ...read, models }
     const changed = [
       ...(isSame(next.plans, before.plans) ? [] : ['plans']),
       ...(next.logLevel === before.logLevel ? [] : ['logLevel']),
-      ...(next.models.equals(before.models) ? [] : ['models']),
+      ...(areModelsSame ? [] : ['models']),
       ...(isSame(addressesOf(next), addressesOf(before)) ? [] : ['addresses']),
       ...(isSame(keysOf(next), keysOf(before)) ? [] : ['keys']),
     ]
     const needsRestart = providersThatDiffer(started, next).map((id) => `providers.${id}`)
-    apply(next)
+    apply(next, changed)
     log.level = next.logLevel
     this.#settings = next
     this.#report = { digest: digestOf(next), faults: [], changed, needsRestart }

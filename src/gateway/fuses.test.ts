@@ -81,7 +81,8 @@ class Session {
       onBlown: (blown: BlownFuse) => this.#blow(blown),
     }
     const owner = { type: 'budget', id: 'bud_1', name: 'b', fuse: this.#fuse } as const
-    const begin = () => new FusedCall(ports, { accountId, keyId, names: { session: 's' } }, [owner])
+    const begin = () =>
+      new FusedCall(ports, { accountId, keyId, names: { session: 's' }, isCharged: true }, [owner])
     if (this.#hasStopped()) {
       expect(begin).toThrow('fuse of the budget "b"')
       return

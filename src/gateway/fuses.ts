@@ -30,6 +30,8 @@ interface CheckedCall {
   readonly accountId: AccountId
   readonly keyId: KeyId
   readonly names: Pick<Attribution, 'user' | 'session'>
+  /** False for a free call, such as counting tokens, which agents send in bursts. */
+  readonly isCharged: boolean
 }
 
 /** The fuses that count a call. Undefined: none. */
@@ -62,7 +64,8 @@ export class FusedCall {
       const stop = ports.stops.find(accountId, stopId)
       if (stop !== undefined) throw fuseError(owner, kind, stop)
     }
-    this.#count(({ owner, stopId }) => ports.counters.noteCall(owner.fuse, stopId))
+    if (call.isCharged)
+      this.#count(({ owner, stopId }) => ports.counters.noteCall(owner.fuse, stopId))
   }
 
   noteCost(nanoUsd: number): void {

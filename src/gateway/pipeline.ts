@@ -2,6 +2,7 @@
 
 import { isBudgetId } from '../core/budget.ts'
 import type { Timekeeper } from '../core/clock.ts'
+import { formOfDialect } from '../core/dialects.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { CallId } from '../core/ids.ts'
@@ -96,7 +97,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const fuses = findFuses(gate, ports.limits.fusesFor(caller, dimensions))
       if (fuses !== undefined && ports.fuses !== undefined) {
         const { accountId, keyId } = caller
-        const checked = { accountId, keyId, names: call.attribution }
+        const { isCharged } = formOfDialect(dialect.id)
+        const checked = { accountId, keyId, names: call.attribution, isCharged }
         call.fused = new FusedCall(ports.fuses, checked, fuses)
       }
       const notReady = ports.limits.whenReady(caller, dimensions, call.startedAt)

@@ -64,7 +64,8 @@ async function startNode(store: Store, clock: ScriptedClock, mostStops?: number)
     const ofBudgets = usage.fusesFor(caller, { gateId: 'chat', user: names.user })
     try {
       const found = findFuses(gate, ofBudgets)
-      if (found !== undefined) new FusedCall(fuses, { accountId, keyId, names }, found)
+      if (found !== undefined)
+        new FusedCall(fuses, { accountId, keyId, names, isCharged: true }, found)
       return undefined
     } catch (error) {
       return (error as Error).message

@@ -246,6 +246,27 @@ test('a fuse of a budget counts a session over gates, and stops the calls that i
   expect((await call(gates[0], who)).status).toBe(200)
 })
 
+test('counting tokens, which agents do in bursts, blows no fuse, and is refused after a stop', async () => {
+  const gate = await createGate(gatehouse, 'counting', ['acme/free'], { fuse: OFTEN })
+  const session = 'counting'
+  const count = async () => {
+    const response = await fetch(`${gatehouse.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+        'x-claude-code-session-id': session,
+      },
+      body: JSON.stringify({ model: gate, messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    await response.text()
+    return response.status
+  }
+  for (let calls = 0; calls < 10; calls += 1) expect(await count()).toBe(200)
+  expect(await listStops(gate)).toEqual([])
+  await callUntilStopped(gate, { session })
+  expect(await count()).toBe(403)
+})
+
 test('calls under way end normally when their session is stopped', async () => {
   const gate = await createGate(gatehouse, 'slow', ['acme/free-slow'], { fuse: OFTEN })
   const session = 'busy'

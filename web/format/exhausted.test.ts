@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { findExhausted } from './exhausted.ts'
 
 const resetsAt = '2026-12-01T00:00:00.000Z'
-const budget = { keyId: null, gateId: null, resetsAt, isExhausted: true }
+const budget = { keyId: null, gateId: null, resetsAt, isExhausted: true, atLimit: 'refuse' }
 const budgets = [
   { ...budget, id: 'b1', name: 'of a gate', gateId: 'demo' },
   { ...budget, id: 'b2', name: 'of a key', keyId: 'key_1' },
@@ -35,4 +35,14 @@ test('a used-up quota is shown on every page; one without a limit never is', () 
 
 test('the list is empty while the quota is unknown', () => {
   expect(findExhausted({ budgets: [], quota: undefined }, 'account')).toEqual([])
+})
+
+test('a budget that moves calls to other targets is told apart from one that refuses calls', () => {
+  const steering = { ...budget, id: 'b9', name: 'steering', atLimit: 'cheaper' }
+  const refusing = { ...budget, id: 'b8', name: 'refusing' }
+  expect(
+    findExhausted({ budgets: [steering, refusing], quota: undefined }, 'account').map(
+      ({ isSteering }) => isSteering,
+    ),
+  ).toEqual([true, false])
 })

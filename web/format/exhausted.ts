@@ -6,6 +6,7 @@ interface BudgetState {
   readonly resetsAt: string | null
   /** Null: hidden from the reader. */
   readonly isExhausted: boolean | null
+  readonly atLimit: string
 }
 
 interface QuotaState {
@@ -22,6 +23,8 @@ export interface Exhausted {
   readonly of: string | undefined
   readonly title: string
   readonly resetsAt: string | null
+  /** Whether calls move to other targets before they are refused. */
+  readonly isSteering: boolean
 }
 
 /** @param scope `account` finds all limits; otherwise the quotas, and the budgets of this kind */
@@ -50,13 +53,15 @@ export function findExhausted(
       title:
         name === 'tokens' ? 'The plan’s tokens of this month' : 'The plan’s spend of this month',
       resetsAt,
+      isSteering: false,
     })),
-    ...budgets.map(({ id, name, keyId, gateId, resetsAt }) => ({
+    ...budgets.map(({ id, name, keyId, gateId, resetsAt, atLimit }) => ({
       id,
       type: 'budget' as const,
       of: gateId ?? keyId ?? undefined,
       title: `The budget “${name}”`,
       resetsAt,
+      isSteering: atLimit !== 'refuse',
     })),
   ]
 }

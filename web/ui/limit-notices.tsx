@@ -51,7 +51,8 @@ export function LimitNoticeLine({ exhausted }: { readonly exhausted: readonly Ex
             <Sentence text={title.replace(/^The/, 'the')} />
           </span>
         ))}
-        {rest > 0 && ` and ${rest} more`}. Their calls are refused:{' '}
+        {rest > 0 && ` and ${rest} more`}. Their calls are refused
+        {exhausted.some(({ isSteering }) => isSteering) && ' or move to other targets'}:{' '}
         <PageLink to="/settings/budgets">Budgets</PageLink>,{' '}
         <PageLink to="/logs" search={{ status: '429' }}>
           refused calls
@@ -64,14 +65,14 @@ export function LimitNoticeLine({ exhausted }: { readonly exhausted: readonly Ex
 
 const NAMED_IN_LINE = 3
 
-function Notice({ type, title, resetsAt }: Exhausted) {
+function Notice({ type, title, resetsAt, isSteering }: Exhausted) {
   return (
     <p className="text-ink">
       <span className="font-medium text-danger">
         <Sentence text={title} /> is used up.
       </span>{' '}
       {type === 'budget'
-        ? 'Its calls are refused with 429'
+        ? `Its calls ${isSteering ? 'move to other targets, or ' : ''}are refused with 429`
         : 'Calls on the platform’s keys are refused with 429'}
       {resetsAt === null ? ', and it does not start again by itself. ' : ' until it starts again, '}
       {resetsAt !== null && (

@@ -204,7 +204,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
               {...bind('atLimit')}
               options={{
                 refuse: 'Refuse calls',
-                cheaper: 'Move to cheaper targets',
+                cheaper: 'Cheaper targets',
                 'free-only': 'Free targets only',
               }}
             />
@@ -276,7 +276,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             label="Name"
             isOptional={isNew}
             required={!isNew}
-            placeholder={isNew ? 'The name of what is limited, when left empty' : undefined}
+            placeholder={isNew ? 'By default what is limited' : undefined}
             maxLength={120}
             autoComplete="off"
             {...bind('name')}

@@ -25,6 +25,7 @@ beforeAll(async () => {
       }),
     ),
   )
+  await store.usage.noteCallsDeletedBefore(Date.now() - 30 * DAY_MS)
   await store.close()
 })
 afterAll(() => folder.remove())
@@ -67,6 +68,15 @@ test('sessions are ranked, limited and filtered', async () => {
     stderr: expect.stringContaining('--order must be one of last, cost, calls, tokens'),
   })
   expect((await run('usage', '--by', 'key', '--order', 'last')).stderr).toContain('sessions')
+})
+
+test('thirty days by session are shown although older calls were deleted a moment ago', async () => {
+  const { stdout, exitCode } = await run('usage', '--by', 'session')
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('7777777777777777')])
+  const from = new Date(Date.now() - 40 * DAY_MS).toISOString()
+  const { stderr } = await run('usage', '--by', 'session', '--from', from)
+  const earliest = /must be (\S+) or later/.exec(stderr)?.[1] ?? ''
+  expect((await run('usage', '--by', 'session', '--from', earliest)).exitCode).toBe(0)
 })
 
 test('charges are exported for a range', async () => {

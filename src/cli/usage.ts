@@ -43,7 +43,8 @@ interface UsageFlags extends CallerFlags {
 }
 
 const INTERVALS = ['day', 'month'] as const
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 export function bindUsage(program: Command, context: CliContext): void {
   const usage = withCallerOptions(program.command('usage'))
@@ -171,7 +172,9 @@ function toQuery({
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
   // Sends invalid times unchanged, so that the gateway explains what is wrong.
-  const begin = Number.isFinite(end) ? new Date(end - days * DAY_MS).toISOString() : ''
+  // The gateway reads whole hours; the hour in which the oldest calls are being deleted is refused.
+  const endOfHour = Math.ceil(end / HOUR_MS) * HOUR_MS
+  const begin = Number.isFinite(end) ? new Date(endOfHour - days * DAY_MS).toISOString() : ''
   const picked = { from: from ?? begin, to, gate, key, target, ...pickCallers(callers) }
   return by === 'day' || by === 'month'
     ? { ...picked, interval: by }

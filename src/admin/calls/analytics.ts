@@ -222,6 +222,8 @@ function checkRange(range: {
 function refuseDeleted(error: unknown): never {
   if (!(error instanceof UsageDeletedError)) throw error
   const oldest = toTime(error.beforeMs)
+  // Ranges begin with a whole hour.
+  const firstHour = toTime(Math.ceil(error.beforeMs / HOUR_MS) * HOUR_MS)
   switch (error.what) {
     case 'hours':
       throw refuse([
@@ -239,7 +241,7 @@ function refuseDeleted(error: unknown): never {
         {
           field: 'from',
           message:
-            `must be ${oldest} or later: this combination is read from the calls, and older calls ` +
+            `must be ${firstHour} or later: this combination is read from the calls, and older calls ` +
             'are deleted. Older days are known by user alone, by tag alone, or by gate, target, key, ' +
             'status and credential',
         },

@@ -334,7 +334,8 @@ function limitOf(budget: Budget): string {
 function raiseOf({ raise, limitUsd }: Budget): string {
   if (raise === null) return '-'
   const by = limitUsd === null ? `${raise.by} tokens` : `$${raise.by}`
-  return `by ${by} until ${formatTime(raise.until)}`
+  const isOver = Date.parse(raise.until) <= Date.now()
+  return `by ${by} until ${formatTime(raise.until)}${isOver ? ' (ended)' : ''}`
 }
 
 function isDefault({ scope }: Budget): boolean {

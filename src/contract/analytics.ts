@@ -54,6 +54,8 @@ const pageFields = {
     .meta({ description: 'The `nextCursor` of the previous page, with the same `order`.' }),
 }
 
+const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true')
+
 export const analyticsQuery = z
   .strictObject({
     ...rangeFields,
@@ -86,6 +88,18 @@ export const analyticsQuery = z
           'Only users whose name contains each of these words, or whose id contains the text, with ' +
           '`group_by=user` and the interval `all`. The other users are in no sum.',
       }),
+    percentiles: yesOrNo.optional().meta({
+      type: 'boolean',
+      description:
+        'Whether percentiles are read; `true` when absent. Without them they are null, and the ' +
+        'answer takes less time.',
+    }),
+    totals: yesOrNo.optional().meta({
+      type: 'boolean',
+      description:
+        'Whether the answer also has `total` and `groupTotals`, which saves a second request ' +
+        'with the interval `all`; not with `cursor` or `search`.',
+    }),
     ...nameFields,
     ...callerFields,
   })
@@ -102,6 +116,8 @@ export const analyticsQuery = z
     const isOfUsers = query.group_by === 'user' && query.then_by === undefined
     if (query.search !== undefined && (!isOfUsers || query.interval !== 'all'))
       refuse('search', 'needs group_by=user alone and the interval "all"')
+    if (query.totals === true && (query.cursor ?? query.search) !== undefined)
+      refuse('totals', 'must be absent with cursor and search')
     if (query.then_by !== undefined && query.then_by === query.group_by)
       refuse('then_by', 'must differ from group_by')
     if (query.group_by === undefined) {
@@ -224,6 +240,22 @@ export const analyticsBody = z
         description:
           'Give it as `cursor` for the groups that follow; null: there are none. Pages of a range ' +
           'that is over do not shift.',
+      }),
+    total: usageSum
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'With `totals`: the sum over the whole range and all groups; null without calls. A call ' +
+          'with several tags counts once.',
+      }),
+    groupTotals: z
+      .array(usageSum)
+      .optional()
+      .meta({
+        description:
+          'With `totals`: the sum of each group over the whole range, in the order of the ranks, ' +
+          'the rest last. Empty with the interval `all`, for which `data` has these sums.',
       }),
   })
   .meta({ id: 'Analytics' })

@@ -40,6 +40,33 @@ test('groups come in pages with the names of keys, and a cursor is of its order'
   expect(other).toMatchObject({ error: 'invalid_request' })
 })
 
+test('totals come with the steps, and percentiles can be left out', async () => {
+  const { store } = current()
+  const of = (gate: string) => ({ gateId: gate as GateId, durationMs: 100 })
+  await store.calls.insertMany([
+    call('req_1', { startedAt: at('01T10:00:00'), ...of('a') }),
+    call('req_2', { startedAt: at('02T10:00:00'), ...of('a') }),
+    call('req_3', { startedAt: at('02T10:00:00'), ...of('b') }),
+  ])
+  const query = `${NOVEMBER}&interval=day&group_by=gate`
+  const whole = await sendForJson({ url: `/v1/analytics?${query}&limit=1&totals=true` })
+  const measured = expect.objectContaining({ p50: expect.any(Number) })
+  expect(whole).toMatchObject({
+    total: { start: '2026-01-01T00:00:00.000Z', group: null, calls: 3, durationMs: measured },
+    groupTotals: [
+      { group: 'a', isRest: false, calls: 2, durationMs: measured },
+      { group: null, isRest: true, calls: 1, durationMs: measured },
+    ],
+  })
+  const counts = await sendForJson({ url: `/v1/analytics?${query}&percentiles=false` })
+  expect(counts).not.toHaveProperty('total')
+  expect(counts.data).toMatchObject(
+    ['a', 'a', 'b'].map((group) => ({ group, calls: 1, durationMs: { p50: null, p99: null } })),
+  )
+  const none = await sendForJson({ url: '/v1/analytics?to=2025-01-01&totals=true' })
+  expect(none).toMatchObject({ total: null, groupTotals: [], data: [] })
+})
+
 test('a deleted key keeps its name in the usage that it left', async () => {
   const { store, keys } = current()
   const { record } = await keys.create({
@@ -86,6 +113,8 @@ describe('analytics', () => {
       ['group_by=key&limit=1001&interval=all', 'limit: must be a whole number from 1 to 1000'],
       ['group_by=key&limit=51', 'limit: must be at most 50 unless the interval is'],
       ['group_by=key&cursor=x', 'cursor: is not a cursor of this list'],
+      ['group_by=key&totals=true&cursor=x', 'totals: must be absent with cursor and search'],
+      ['totals=yes', 'totals: must be'],
     ].map(([query = '', words = '']): [string, string, undefined, number, string] => [
       query,
       `GET /v1/analytics?${query}`,

@@ -19,11 +19,11 @@ import type { GroupOrder, UsageGroup } from '../../core/usage.ts'
 import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import { type GroupPair, toPair } from '../../store/usage/group-pairs.ts'
 import type { GroupPlace } from '../../store/usage/group-ranks.ts'
-import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-columns.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
 import type { UsageQuery } from '../../store/usage/usage-query.ts'
 import { UsageDeletedError } from '../../store/usage/usage-sources.ts'
+import type { UsageSum } from '../../store/usage/usage-sum.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -110,6 +110,8 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       limit,
       cursor,
       search,
+      percentiles: hasPercentiles = true,
+      totals: hasTotals = false,
       ...range
     } = c.req.valid('query')
     const { accountId } = callerOf(c.env)
@@ -129,8 +131,12 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       ...{ order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) },
       isListed: search === undefined ? undefined : await findUsers(dependencies, accountId, search),
     }
-    const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseDeleted)
-    const groups = await nameGroups(new CallerNames(dependencies, accountId), dimensions, sums)
+    const { query, sums, next, totals } = await usage
+      .readRange(accountId, asked, page, { hasPercentiles, hasTotals })
+      .catch(refuseDeleted)
+    const names = new CallerNames(dependencies, accountId)
+    const named = [...sums, ...(totals?.groups ?? [])]
+    const groups = await nameGroups(names, dimensions, named)
     const users = query.interval === 'all' ? sums.flatMap(({ group }) => group ?? []) : []
     const lastDays = await usage.findLastDays(accountId, query, users)
     const head = {
@@ -141,6 +147,12 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       thenBy: thenBy ?? null,
       onlyUser: onlyUser ?? null,
       nextCursor: next === undefined ? null : encodePlace(next, order),
+      ...(hasTotals && {
+        total: totals?.total === undefined ? null : toSumBody(totals.total, NO_GROUP),
+        groupTotals: (totals?.groups ?? []).map((sum) =>
+          toSumBody(sum, { ...groups(sum), lastDay: null }),
+        ),
+      }),
     }
     const toBody = (sum: UsageSum) => {
       const lastDayMs = sum.group === null ? undefined : lastDays.get(sum.group)
@@ -327,6 +339,8 @@ function parsePlace(cursor: string): GroupPlace | undefined {
     return undefined
   }
 }
+
+const NO_GROUP = { group: null, name: null, thenGroup: null, thenName: null, lastDay: null }
 
 function toSumBody(
   sum: UsageSum,

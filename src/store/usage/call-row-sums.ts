@@ -82,11 +82,7 @@ export function compileCalls(
   const columnOf = (kind: UsageGroup) =>
     kind === 'key' ? toGroupColumn('key_id', query) : GROUP_COLUMNS[kind]
   const group =
-    groupBy === null
-      ? sql`NULL`
-      : column === undefined
-        ? columnOf(groupBy)
-        : toRanked(database, column, groups)
+    groupBy !== null && (column ? toRanked(database, column, groups) : columnOf(groupBy))
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
   const step = sql`started_at - started_at % ${sql.lit(stepMs)}`
   const counters = COUNTERS.map((name) => {
@@ -102,20 +98,22 @@ export function compileCalls(
   ])
   const places = [
     ...(interval === 'all' ? [] : [sql.ref('step')]),
-    sql.ref('group'),
-    sql.ref('second'),
+    ...(groupBy === null ? [] : [sql.ref('group')]),
+    ...(thenBy === undefined ? [] : [sql.ref('second')]),
   ]
   const filters = filtersOf(query)
   const before = column === undefined ? sql`` : exceptBefore(database, column, groups)
   return compiledForSlices(
     sql<SummedRow>`
       SELECT ${interval === 'all' ? sql`MIN(started_at)` : sql.ref('step')} AS starts_at,
-        ${sql.ref('group')}, second, ${summed}
-      FROM (SELECT *, ${step} AS step, ${group} AS ${sql.ref('group')},
-          ${thenBy === undefined ? sql`NULL` : columnOf(thenBy)} AS second FROM calls
+        ${group ? sql`` : sql`NULL AS`} ${sql.ref('group')},
+        ${thenBy === undefined ? sql`NULL AS` : sql``} second, ${summed}
+      FROM (SELECT *, ${step} AS step ${group ? sql`, ${group} AS ${sql.ref('group')}` : sql``}
+          ${thenBy === undefined ? sql`` : sql`, ${columnOf(thenBy)} AS second`} FROM calls
         WHERE account_id = ${accountId} AND started_at >= ${FROM} AND started_at < ${TO}
           AND refusals IS NULL ${filters} ${before}) AS counted
-      GROUP BY ${sql.join(places)}
+      ${places.length === 0 ? sql`` : sql`GROUP BY ${sql.join(places)}`}
+      HAVING COUNT(*) > 0
     `.compile(database),
   )
 }

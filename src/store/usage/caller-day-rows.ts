@@ -61,20 +61,36 @@ function compileNamed(
   return compiledForSlices(selectSums(database, query, { from, group }).compile(database))
 }
 
-/** The account's days without the days of the named users, or of the calls with any tag. */
+/**
+ * The account's days without the days of the named users, or of the calls with any tag. Each table is
+ * summed before the difference, because SQLite sums rows in the order of their days without sorting.
+ */
 function compileRest(
   database: Kysely<Schema>,
   { accountId, query }: UsageReading,
   { table }: DaySpan,
 ): (slice: { fromMs: number; toMs: number }) => CompiledQuery<SummedRow> {
-  const within = sql`WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}`
-  const columns = sql.join(COUNTERS.map((name) => sql.ref(name)))
-  const taken = sql.join(COUNTERS.map((name) => sql`-${sql.ref(name)}`))
-  const any = table === 'tag_days' ? sql`AND tag_id = ${ANY_TAG}` : sql``
-  const from = sql`(SELECT starts_at, ${columns} FROM usage_days ${within}
-    UNION ALL SELECT starts_at, ${taken} FROM ${sql.table(table)} ${within} ${any}) AS rest`
-  return compiledForSlices(selectSums(database, query, { from }).compile(database))
+  const within = sql`account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}`
+  const named =
+    table === 'tag_days' ? sql`tag_days WHERE tag_id = ${ANY_TAG} AND` : sql`user_days WHERE`
+  const columns = sql.join(SUMMED_DAY.map((name) => sql.ref(name)))
+  const taken = sql.join(SUMMED_DAY.map((name) => sql`-${sql.ref(name)}`))
+  const sums = sql.join(SUMMED_DAY.map((name) => sql`SUM(${sql.ref(name)}) AS ${sql.ref(name)}`))
+  const whole = selectSums(database, query, { from: sql`usage_days WHERE ${within}` })
+  const without = selectSums(database, query, { from: sql`${named} ${within}` })
+  const hasSteps = query.interval !== 'all'
+  return compiledForSlices(
+    sql<SummedRow>`
+      SELECT ${hasSteps ? sql`starts_at` : sql`MIN(starts_at) AS starts_at`},
+        NULL AS ${sql.ref('group')}, ${sums}, 0 AS refused
+      FROM (SELECT starts_at, ${columns} FROM (${whole}) AS whole
+        UNION ALL SELECT starts_at, ${taken} FROM (${without}) AS named) AS rest
+      ${hasSteps ? sql`GROUP BY starts_at` : sql``}
+      HAVING SUM(calls) > 0`.compile(database),
+  )
 }
+
+const SUMMED_DAY = [...COUNTERS, 'unpriced'] as const
 
 function selectSums(
   database: Kysely<Schema>,

@@ -9,11 +9,11 @@ import type { UsageGroup, UsageInterval } from '../../core/usage.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
 import type { GroupPlace } from './group-ranks.ts'
-import type { UsageSum } from './step-sums.ts'
 import { addCall } from './sum-calls.ts'
 import { DAY_MS, HOUR_MS } from './usage-columns.ts'
 import { toStart, type UsageQuery } from './usage-query.ts'
 import { UsageDeletedError } from './usage-sources.ts'
+import type { UsageSum } from './usage-sum.ts'
 
 const START = Date.parse('2026-11-01T00:00:00Z')
 const DAYS = 5
@@ -123,11 +123,13 @@ describe.each(databases)('on $name', (kind) => {
             await store.database.deleteFrom(table).execute()
           const calls = made.map(toCall)
           await store.calls.insertMany(calls)
-          for (const query of queries)
+          for (const query of queries) {
             expect({ query, sums: await readAll(query) }).toEqual({
               query,
               sums: sumBy(calls, query),
             })
+            await expectTotals(query, calls)
+          }
         },
       ),
       runsOn(kind, { numRuns: 200, numShortRuns: 30, example: [EXAMPLE_CALLS, EXAMPLE_QUERIES] }),
@@ -147,6 +149,25 @@ describe.each(databases)('on $name', (kind) => {
       after = page.next
     } while (after !== undefined)
     return found
+  }
+
+  async function expectTotals(query: UsageQuery, calls: readonly CallRecord[]): Promise<void> {
+    const page = { order: 'cost', limit: 2 } as const
+    const figures = { hasTotals: true, hasPercentiles: query.groupBy !== 'model' }
+    const all: UsageQuery = { ...query, interval: 'all' }
+    const { totals } = await store.usage.readRange(accountId, query, page, figures)
+    const { sums } = await store.usage.readRange(accountId, all, page, figures)
+    const { thenBy: _second, ...ungrouped } = { ...all, groupBy: null }
+    const [total] = Object.values(sumBy(calls, ungrouped))
+    const toGroup = (sum: UsageSum) => ({
+      ...{ group: sum.group, isRest: sum.isRest, ...figuresOf(sum) },
+      ...{ duration: sum.duration, firstByte: sum.firstByte },
+    })
+    expect({
+      query,
+      total: totals?.total && figuresOf(totals.total),
+      groups: totals?.groups.map(toGroup),
+    }).toEqual({ query, total, groups: query.interval === 'all' ? [] : sums.map(toGroup) })
   }
 
   test('deleted calls leave the days of users and tags', async () => {

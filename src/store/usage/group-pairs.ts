@@ -42,3 +42,8 @@ function toName(value: string, kind: UsageGroup | null): string {
   if (end === -1) return value
   return kind === 'provider' ? value.slice(0, end) : value.slice(end + 1)
 }
+
+export function compareNames(left: string | null, right: string | null): number {
+  if (left === right) return 0
+  return (left ?? '') < (right ?? '') ? -1 : 1
+}

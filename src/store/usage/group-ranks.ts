@@ -1,8 +1,8 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
-import { toGroups } from './group-pairs.ts'
-import { compareNames, type UsageSum } from './step-sums.ts'
+import { compareNames, toGroups } from './group-pairs.ts'
 import type { PageGroups, RankedRow, ReadRows, UsageQuery } from './usage-query.ts'
+import type { UsageSum } from './usage-sum.ts'
 
 export interface GroupPage {
   readonly order: GroupOrder

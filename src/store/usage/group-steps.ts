@@ -1,26 +1,15 @@
 /** Sums rows without histograms by step and group. */
 import { toGroups } from './group-pairs.ts'
-import {
-  type GroupPage,
-  type GroupPlace,
-  measureRow,
-  type RankedPage,
-  rankGroups,
-  toPage,
-} from './group-ranks.ts'
+import { type GroupPage, measureRow, type RankedPage, rankGroups, toPage } from './group-ranks.ts'
+import type { SummedPage } from './range-totals.ts'
 import { REST } from './ranked-groups.ts'
-import { toSum, type UsageSum } from './step-sums.ts'
 import { type ReadRows, SUMMED, type SummedRow, toStart, type UsageReading } from './usage-query.ts'
 import { dayTableOf } from './usage-sources.ts'
+import { toSum, type UsageSum } from './usage-sum.ts'
 
 export type Counts = Record<(typeof SUMMED)[number], number>
 
 const ROWS_PER_TURN = 500
-
-interface SummedPage {
-  readonly sums: UsageSum[]
-  readonly next: GroupPlace | undefined
-}
 
 /**
  * In one pass, which needs memory for each group of each step, where the groups are read from the
@@ -47,10 +36,12 @@ async function sumInOnePass(
   const { isListed } = page
   const steps = new Map<number, Map<string | null, Counts>>()
   const ranks = new Map<string | null, number>()
+  const total = noCounts()
   for await (const { rows } of read)
     for (let start = 0; start < rows.length; start += ROWS_PER_TURN) {
       if (start > 0) await turns.next()
       for (const row of rows.slice(start, start + ROWS_PER_TURN)) {
+        addCounts(total, row)
         const startsAt = toStart(row.starts_at, query)
         const groups = steps.get(startsAt) ?? new Map<string | null, Counts>()
         steps.set(startsAt, groups)
@@ -65,10 +56,13 @@ async function sumInOnePass(
     }
   const { places, shown, before, next } = ranked ?? toPage(ranks, page)
   const sums: UsageSum[] = []
+  const totals = new Map<string | null, Counts>()
   for (const [startsAt, groups] of [...steps].sort(([one], [other]) => one - other)) {
     for (const { group } of places) {
       const counts = groups.get(group)
-      if (counts !== undefined) sums.push(toSum({ startsAt, group, isRest: false }, counts))
+      if (counts === undefined) continue
+      sums.push(toSum({ startsAt, group, isRest: false }, counts))
+      add(totals, group, counts)
     }
     const rest = noCounts()
     let hasRest = false
@@ -77,10 +71,22 @@ async function sumInOnePass(
       hasRest = true
       addCounts(rest, counts)
     }
-    if (hasRest) sums.push(toSum({ startsAt, group: null, isRest: true }, rest))
+    if (hasRest) {
+      sums.push(toSum({ startsAt, group: null, isRest: true }, rest))
+      add(totals, REST, rest)
+    }
     await turns.next()
   }
-  return { sums, next }
+  const startsAt = query.fromMs
+  const groups = [...places.map(({ group }) => group), REST].flatMap((key) => {
+    const counts = query.interval === 'all' ? undefined : totals.get(key)
+    const isRest = key === REST
+    return counts === undefined
+      ? []
+      : [toSum({ startsAt, group: isRest ? null : key, isRest }, counts)]
+  })
+  const ofAll = toSum({ startsAt, group: null, isRest: false }, total)
+  return { sums, next, totals: { groups, total: total.calls > 0 ? ofAll : undefined } }
 }
 
 function add<Group>(groups: Map<Group, Counts>, group: Group, row: Readonly<Counts>): void {

@@ -57,6 +57,13 @@ export class LatencyHistogram {
     if (text.length > 0) this.#count(bucket, value)
   }
 
+  addAll(other: LatencyHistogram): void {
+    for (let bucket = other.#lowest; bucket <= other.#highest; bucket += 1) {
+      const count = other.#counts[bucket] ?? 0
+      if (count > 0) this.#count(bucket, count)
+    }
+  }
+
   #addShort(text: string, start: number): number {
     let bucket = -1
     let isCount = false

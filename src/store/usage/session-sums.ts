@@ -7,14 +7,15 @@ import type { GroupOrder } from '../../core/usage.ts'
 import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
-import { type GroupPage, type GroupPlace, measureRow, toPage } from './group-ranks.ts'
+import { type GroupPage, measureRow, toPage } from './group-ranks.ts'
 import { addCounts, type Counts, noCounts } from './group-steps.ts'
+import type { SummedPage } from './range-totals.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
-import { toSum, type UsageSum } from './step-sums.ts'
 import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
 import { COUNTERS } from './usage-columns.ts'
 import type { ReadRows, SummedRow, UsageReading } from './usage-query.ts'
+import { toSum } from './usage-sum.ts'
 
 const HASHES_PER_QUERY = 500
 const LEAST_SLICE_MS = 60_000
@@ -27,17 +28,12 @@ const MEASURES: Readonly<Record<GroupOrder, RawBuilder<number>>> = {
   name: sql`0`,
 }
 
-interface PageOfSessions {
-  readonly sums: UsageSum[]
-  readonly next: GroupPlace | undefined
-}
-
 /** @param all the account's usage in the range, with or without a session */
 export async function sumSessions(
   database: Kysely<Schema>,
   reading: UsageReading,
   { page, all }: { readonly page: GroupPage; readonly all: AsyncIterable<ReadRows<SummedRow>> },
-): Promise<PageOfSessions> {
+): Promise<SummedPage> {
   const within = await readWithin(database, reading, page)
   const groups = new Map<string | null, Counts>(
     within.greatest.map((row) => [String(row.group), addCounts(noCounts(), row)]),

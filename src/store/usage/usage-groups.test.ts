@@ -8,8 +8,8 @@ import type { GroupOrder } from '../../core/usage.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
 import type { GroupPlace } from './group-ranks.ts'
-import type { UsageSum } from './step-sums.ts'
 import type { UsageQuery } from './usage-query.ts'
+import type { UsageSum } from './usage-sum.ts'
 
 setDefaultTimeout(60_000)
 

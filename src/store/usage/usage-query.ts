@@ -35,6 +35,8 @@ export interface UsageReading {
   readonly turns: LoopTurns
   /** `ranks`: only what ranks groups. `counters`: everything except histograms. Default: all. */
   readonly columns?: 'ranks' | 'counters'
+  /** Whether sums over the whole range are made from the steps' rows. */
+  readonly hasTotals?: boolean
   /** The groups of the page. The other groups need not be told apart. */
   readonly groups?: PageGroups
 }

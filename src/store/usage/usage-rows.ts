@@ -4,7 +4,7 @@
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { UsageGroup } from '../../core/usage.ts'
-import { sumOf } from '../database/sql-differences.ts'
+import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
 import { readCallerDays } from './caller-day-rows.ts'
@@ -99,10 +99,11 @@ function compileSpan(
     return name === undefined ? undefined : toGroupColumn(name, query)
   }
   const [column, second] = [columnOf(groupBy), columnOf(thenBy)]
+  const ordered = isSqlite(database) ? orderedColumnsOf([groupBy, thenBy]) : []
   const isWhole = groupBy !== null && thenBy === undefined && WHOLE_GROUPS.has(groupBy)
-  const ranked = isWhole ? groups : undefined
-  const group = column === undefined ? sql`NULL` : toRanked(database, column, ranked)
-  const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
+  const ranked = isWhole && ordered.length === 0 ? groups : undefined
+  const group = column && toRanked(database, column, ranked)
+  const hasSteps = interval !== 'all' || ordered.length > 0
   const counters = [
     ...(columns === 'ranks' ? RANKED : COUNTERS).map(
       (name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`,
@@ -118,9 +119,12 @@ function compileSpan(
     ...(columns === undefined ? [joined('durations'), joined('first_bytes')] : []),
   ]
   const places = [
-    ...(interval === 'all' ? [] : [sql.ref('starts_at')]),
-    sql.ref('group'),
-    sql.ref('second'),
+    ...(hasSteps ? [sql.ref('starts_at')] : []),
+    ...(ordered.length > 0
+      ? ordered.map((name) => sql.ref(name))
+      : [group && sql.ref('group'), second && sql.ref('second')].filter(
+          (place) => place !== undefined,
+        )),
   ]
   const filters = [
     ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
@@ -130,14 +134,35 @@ function compileSpan(
   ]
   return compiledForSlices(
     sql<SummedRow>`
-      SELECT ${startsAt} AS starts_at, ${sql.ref('group')}, second, ${sql.join([...counters, ...details])}
-      FROM (SELECT *, ${group} AS ${sql.ref('group')},
-        ${second ?? sql`NULL`} AS second FROM ${sql.table(table)}
+      SELECT ${hasSteps ? sql.ref('starts_at') : sql`MIN(starts_at)`} AS starts_at,
+        ${group === undefined ? sql`NULL AS` : sql``} ${sql.ref('group')},
+        ${second === undefined ? sql`NULL AS` : sql``} second, ${sql.join([...counters, ...details])}
+      FROM (SELECT * ${group === undefined ? sql`` : sql`, ${group} AS ${sql.ref('group')}`}
+          ${second === undefined ? sql`` : sql`, ${second} AS second`} FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}
           ${sql.join(filters, sql` `)}) AS rows_of_slice
-      GROUP BY ${sql.join(places)}
+      ${places.length === 0 ? sql`` : sql`GROUP BY ${sql.join(places)}`}
+      HAVING COUNT(*) > 0
     `.compile(database),
   )
+}
+
+const IN_ORDER: Readonly<Partial<Record<UsageGroup, number>>> = {
+  gate: 1,
+  target: 2,
+  model: 2,
+  provider: 2,
+}
+
+/**
+ * The first columns of the primary key after the time, up to the last one of the groups. SQLite sums
+ * rows in the order of the primary key without sorting them, in half the time, and the rows of a group
+ * are added afterwards. Empty for groups of columns further behind, which have too many rows.
+ */
+function orderedColumnsOf(kinds: readonly (UsageGroup | null | undefined)[]): readonly string[] {
+  const counts = kinds.flatMap((kind) => (kind == null ? [] : [IN_ORDER[kind] ?? 0]))
+  if (counts.includes(0)) return []
+  return ['gate_id', 'target'].slice(0, Math.max(0, ...counts))
 }
 
 /** Groups that a column holds as they are. */

@@ -8,8 +8,7 @@ import type { KeptRows } from '../../core/retention-horizon.ts'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import type { Schema } from '../schema.ts'
 import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
-import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
-import { sumGroups } from './group-steps.ts'
+import type { GroupPage } from './group-ranks.ts'
 import { findLastDays } from './last-days.ts'
 import {
   deleteSessionsBefore,
@@ -24,23 +23,28 @@ import {
   noteDeletedBefore,
   type Pacing,
 } from './old-hours.ts'
+import type { SummedPage } from './range-totals.ts'
 import {
   deleteRefusedBefore,
   type RefusedQuery,
   type RefusedSum,
   readRefused,
 } from './refused-calls.ts'
-import { sumSessions } from './session-sums.ts'
-import { StepSums, type UsageSum } from './step-sums.ts'
+import { sumPage } from './sum-page.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
-import type { ReadRows, SummedRow, UsageQuery, UsageReading } from './usage-query.ts'
+import type { UsageQuery, UsageReading } from './usage-query.ts'
 import { readUsageRows } from './usage-rows.ts'
-import { dayTableOf, isOfCallers, isOfWholeSessions, toAnswerable } from './usage-sources.ts'
+import { dayTableOf, toAnswerable } from './usage-sources.ts'
 
-export interface UsagePage {
+export interface UsagePage extends SummedPage {
   readonly query: UsageQuery
-  readonly sums: UsageSum[]
-  readonly next: GroupPlace | undefined
+}
+
+export interface ReadFigures {
+  /** Default true. Percentiles take longer to read than all other figures. */
+  readonly hasPercentiles?: boolean
+  /** Default false. Only for the first page of groups. */
+  readonly hasTotals?: boolean
 }
 
 const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
@@ -68,42 +72,16 @@ export class UsageStore {
     accountId: AccountId,
     asked: UsageQuery,
     page: GroupPage = FIRST_GROUPS,
+    { hasPercentiles = true, hasTotals = false }: ReadFigures = {},
   ): Promise<UsagePage> {
     const turns = new LoopTurns()
     return await this.#atOneMoment(async (moment) => {
       const query = await toAnswerable(moment, asked)
-      const reading = { accountId, query, turns }
-      if (isOfWholeSessions(query)) {
-        const whole = {
-          ...reading,
-          query: { ...query, groupBy: null },
-          columns: 'counters',
-        } as const
-        const all = readUsageRows(moment, whole)
-        return { query, ...(await sumSessions(moment, reading, { page, all })) }
+      const reading: UsageReading = {
+        ...{ accountId, query, turns, hasTotals },
+        ...(!hasPercentiles && { columns: 'counters' }),
       }
-      if (isOfCallers(query)) {
-        const read = (of: UsageReading) => readUsageRows(moment, of)
-        return { query, ...(await sumGroups(read, reading, page)) }
-      }
-      const all =
-        page.after === undefined
-          ? await sumSteps(readUsageRows(moment, reading), new StepSums(query, turns, page.limit))
-          : undefined
-      if (all !== undefined) {
-        const ranked = rankSums(all, page)
-        return { query, sums: await sortByRank(all, ranked, turns), next: undefined }
-      }
-      const ofRanks = {
-        ...reading,
-        query: { ...query, interval: 'all' },
-        columns: 'ranks',
-      } as const
-      const ranked = await rankGroups(readUsageRows(moment, ofRanks), query, page)
-      const some = new StepSums(query, turns, ranked)
-      const rows = readUsageRows(moment, { ...reading, groups: ranked })
-      const sums = (await sumSteps(rows, some)) ?? []
-      return { query, sums: await sortByRank(sums, ranked, turns), next: ranked.next }
+      return { query, ...(await sumPage(moment, reading, page)) }
     })
   }
 
@@ -191,15 +169,4 @@ export class UsageStore {
     }
     return { signal, between }
   }
-}
-
-async function sumSteps(
-  read: AsyncIterable<ReadRows<SummedRow>>,
-  sums: StepSums,
-): Promise<UsageSum[] | undefined> {
-  for await (const { rows, reachedMs } of read) {
-    await sums.add(rows, reachedMs)
-    if (sums.hasTooMany) return undefined
-  }
-  return await sums.finish()
 }

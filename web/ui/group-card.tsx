@@ -42,7 +42,7 @@ export function GroupCard({
         from: new Date(current.fromMs).toISOString(),
         to: new Date(current.toMs).toISOString(),
         ...filters,
-        ...{ interval: 'all', group_by: by, order, limit: SHOWN },
+        ...{ interval: 'all', group_by: by, order, limit: SHOWN, percentiles: false },
       },
     }),
     placeholderData: keepPreviousData,

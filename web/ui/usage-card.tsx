@@ -45,13 +45,9 @@ export function UsageCard({
   const zone = useTimeZone()
   const [chosen, setChosen] = useState(first.label)
   const measure = MEASURES.find(({ label }) => label === chosen) ?? CALLS
-  const total = useFilteredSums(filters, range, 'all')
-  const steps = useFilteredSums(filters, range, range.step)
-  const shown = useSettled({ range, sum: total.data?.data[0], steps: steps.data?.data }, [
-    total,
-    steps,
-  ])
-  const failed = [total, steps].find((query) => query.isError && query.data === undefined)
+  const sums = useFilteredSums(filters, range)
+  const { total: sum, data: steps } = sums.data ?? {}
+  const shown = useSettled({ range, sum, steps }, [sums])
   const { current, step, runningFromMs } = shown.range
   const logs = (more: Readonly<Record<string, string>> = {}) =>
     toLogAddress({ period: current, filters: { ...filters, ...more } })
@@ -72,13 +68,13 @@ export function UsageCard({
           ))}
         </select>
       </CardHeader>
-      {failed !== undefined ? (
-        <SumsError error={failed.error} retry={() => void failed.refetch()} />
+      {sums.isError && sums.data === undefined ? (
+        <SumsError error={sums.error} retry={() => void sums.refetch()} />
       ) : shown.steps === undefined ? (
         <Skeleton className="m-5 h-[340px]" />
       ) : (
         <>
-          <Figures sum={shown.sum} logs={logs} />
+          <Figures sum={shown.sum ?? undefined} logs={logs} />
           <ChartPanel
             label={`${measure.label} over time`}
             data={toData(measure, { period: current, step, sums: shown.steps }, runningFromMs)}
@@ -96,15 +92,13 @@ export function UsageCard({
   )
 }
 
-function useFilteredSums(
-  filters: SumFilters,
-  { current }: ResolvedRange,
-  interval: ResolvedRange['step'] | 'all',
-) {
+function useFilteredSums(filters: SumFilters, { current, step: interval }: ResolvedRange) {
   const from = new Date(current.fromMs).toISOString()
   const to = new Date(current.toMs).toISOString()
   return useQuery({
-    ...operationQuery('GET /v1/analytics', { query: { ...filters, from, to, interval } }),
+    ...operationQuery('GET /v1/analytics', {
+      query: { ...filters, from, to, interval, percentiles: false, totals: true },
+    }),
     placeholderData: keepPreviousData,
   })
 }

@@ -55,33 +55,31 @@ export function BreakdownCard({
   const [limit, setLimit] = useState(GROUPS_AT_FIRST)
   const order = orderOf(choices)
   const ofGroups = { ...asked, interval: 'all', group_by: by, then_by: thenBy } as const
-  const totals = useQuery(
-    operationQuery('GET /v1/analytics', { query: { ...ofGroups, order, limit } }),
-  )
-  // The chart shows the top groups by its measure, whatever the table's order.
-  const drawn = useQuery(
-    operationQuery('GET /v1/analytics', {
-      query: { ...ofGroups, order: show, limit: GROUPS_AT_FIRST },
-    }),
-  )
   // Sessions are sums over the whole range only.
   const hasSteps = by !== 'session' && thenBy !== 'session'
+  // The chart shows the top groups by its measure, whatever the table's order.
   const steps = useQuery({
     ...operationQuery('GET /v1/analytics', {
-      query: { ...asked, interval: range.step, group_by: by, then_by: thenBy, order: show },
+      query: { ...ofGroups, interval: range.step, order: show, totals: true },
     }),
     enabled: hasSteps,
   })
-  const whole = useQuery(
-    operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all' } }),
-  )
+  const hasOwnTable = !hasSteps || order !== show || limit > GROUPS_AT_FIRST
+  const table = useQuery({
+    ...operationQuery('GET /v1/analytics', {
+      query: { ...ofGroups, order, limit, totals: !hasSteps },
+    }),
+    enabled: hasOwnTable,
+  })
+  const total = (hasSteps ? steps : table).data?.total ?? undefined
+  const nextCursor = (hasOwnTable ? table : steps).data?.nextCursor
   const shown = useSettled(
     {
-      ...{ choices, range, total: whole.data?.data[0] },
-      ...{ sums: totals.data?.data, sumsOfSteps: steps.data?.data },
-      ...{ drawnSums: drawn.data?.data, hasMore: totals.data?.nextCursor != null },
+      ...{ choices, range, total, hasMore: nextCursor != null },
+      sums: hasOwnTable ? table.data?.data : steps.data?.groupTotals,
+      ...{ drawnSums: steps.data?.groupTotals, sumsOfSteps: steps.data?.data },
     },
-    hasSteps ? [totals, drawn, steps, whole] : [totals, drawn, whole],
+    [...(hasSteps ? [steps] : []), ...(hasOwnTable ? [table] : [])],
   )
   const { current, step, runningFromMs } = shown.range
   // A different view of the same figures needs no request.
@@ -123,7 +121,7 @@ export function BreakdownCard({
     },
     onError: (error) => toast('error', describeError(error)),
   })
-  const failed = [totals, drawn, steps].find((query) => query.isError && query.data === undefined)
+  const failed = [table, steps].find((query) => query.isError && query.data === undefined)
   const labelOf = (of: GroupName) => GROUPS.find(([group]) => group === of)?.[1] ?? ''
   const label =
     shownThen === undefined
@@ -199,7 +197,7 @@ export function BreakdownCard({
             <Button
               size="small"
               look="quiet"
-              isBusy={totals.isFetching}
+              isBusy={table.isFetching}
               onClick={() => setLimit(MOST_GROUPS)}
             >
               Show more

@@ -19,7 +19,7 @@ export function GateTraffic({ gateId }: { readonly gateId: string }) {
         gate: gateId,
         from: new Date(range.current.fromMs).toISOString(),
         to: new Date(range.current.toMs).toISOString(),
-        interval: 'all',
+        ...{ interval: 'all', percentiles: false },
       },
     }),
   )

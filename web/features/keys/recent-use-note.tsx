@@ -15,7 +15,9 @@ export function RecentUseNote({
 }) {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
   const usage = useQuery(
-    operationQuery('GET /v1/analytics', { query: { key: apiKey.id, from, interval: 'all' } }),
+    operationQuery('GET /v1/analytics', {
+      query: { key: apiKey.id, from, interval: 'all', percentiles: false },
+    }),
   )
   if (usage.isError) return <p className="mt-2">The recent use could not be loaded.</p>
   if (usage.data === undefined) return <p className="mt-2">Looking up what uses it…</p>
@@ -54,7 +56,7 @@ export function useRecentUse(): (keyId: string) => RecentUse | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString())
   const sums = useQuery(
     operationQuery('GET /v1/analytics', {
-      query: { from, interval: 'all', group_by: 'key', limit: 1_000 },
+      query: { from, interval: 'all', group_by: 'key', limit: 1_000, percentiles: false },
     }),
   )
   return sums.data === undefined ? () => undefined : toRecentUse(sums.data.data)

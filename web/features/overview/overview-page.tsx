@@ -22,7 +22,7 @@ import { useDismissal, useFirstSteps } from './first-steps-state.ts'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
-import { useHasPeople, useSums } from './use-overview.ts'
+import { useHasPeople, useTotals } from './use-overview.ts'
 
 /** Rarely shown, so apart from the first load. */
 const UnpricedCalls = lazy(async () => ({
@@ -112,7 +112,7 @@ function AccountUsage({
   readonly everyMs: number | false
 }) {
   const [chosen, setChosen] = useState<string>()
-  const sum = useSums(range.current, 'all', { everyMs }).data?.data[0]
+  const sum = useTotals(range.current, range.step, { everyMs }).total
   // Where all models are free, calls say more.
   const metric = chosen ?? (sum?.cost.usd === 0 ? 'calls' : 'cost')
   const hasPeople = useHasPeople(range.current, everyMs)

@@ -34,21 +34,16 @@ export function SpendChart({
 }) {
   const [by, setBy] = useState<NamedGroupBy>('target')
   const hasPeople = useHasPeople(range.current, everyMs)
-  const options = { everyMs, groupBy: by, order: 'cost' } as const
-  const totals = useSums(range.current, 'all', options)
-  const steps = useSums(range.current, range.step, options)
-  const shown = useSettled({ range, by, totals: totals.data?.data, steps: steps.data?.data }, [
-    totals,
-    steps,
-  ])
+  const sums = useSums(range.current, range.step, { everyMs, groupBy: by, order: 'cost' })
+  const { groupTotals: totals, data: steps } = sums.data ?? {}
+  const shown = useSettled({ range, by, totals, steps }, [sums])
   const largest = listLargest(shown.totals ?? [], COST)
   const paints = usePaints(
     shown.by,
     largest.filter((group) => group !== null),
   )
-  const failed = [totals, steps].find((query) => query.isError && query.data === undefined)
-  if (failed !== undefined)
-    return <SumsError error={failed.error} retry={() => void failed.refetch()} />
+  if (sums.isError && sums.data === undefined)
+    return <SumsError error={sums.error} retry={() => void sums.refetch()} />
   const names = new Map((shown.totals ?? []).map((sum) => [sum.group, nameOfGroup(sum, shown.by)]))
   const { current, step, runningFromMs } = shown.range
   return (

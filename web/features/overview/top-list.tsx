@@ -11,7 +11,7 @@ import { PaintSample } from '../../ui/charts/paint-pattern.tsx'
 import { NOTHING_PAINT, type Paint } from '../../ui/charts/palette.ts'
 import { usePaints } from '../../ui/charts/use-paints.ts'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { type Order, useSums } from './use-overview.ts'
+import { type Order, useTotals } from './use-overview.ts'
 
 type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
@@ -37,8 +37,10 @@ export function TopList({
   readonly metric: string
 }) {
   const [order, measure] = RANKED_BY.find(([id]) => id === metric) ?? BY_CALLS
-  const sums = useSums(range.current, 'all', { groupBy, everyMs, order })
-  const top = listTop(sums.data?.data ?? [], measure)
+  // The chart of spend asks for the same steps, so one request is enough.
+  const interval = groupBy === 'target' && order === 'cost' ? range.step : 'all'
+  const { query, groups = [] } = useTotals(range.current, interval, { groupBy, everyMs, order })
+  const top = listTop(groups, measure)
   const paints = usePaints(
     groupBy,
     top.map(({ group }) => group ?? ''),
@@ -54,9 +56,9 @@ export function TopList({
           All
         </Link>
       </CardHeader>
-      <QueryBoundary query={sums}>
-        {({ data }) => {
-          const total = data.reduce((whole, sum) => whole + (measure.read(sum) ?? 0), 0)
+      <QueryBoundary query={query}>
+        {() => {
+          const total = groups.reduce((whole, sum) => whole + (measure.read(sum) ?? 0), 0)
           if (top.length === 0)
             return (
               <p className="px-5 py-8 text-center text-[13px] text-ink-faint">

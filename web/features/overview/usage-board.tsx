@@ -19,7 +19,7 @@ import { SumsError } from '../../ui/sums-error.tsx'
 import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { OVERVIEW_METRICS, type OverviewMetric, toChartData } from './overview-metrics.ts'
-import { useSums } from './use-overview.ts'
+import { useSums, useTotals } from './use-overview.ts'
 
 /** Apart from the first load, whose size is limited. */
 const SpendChart = lazy(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }))
@@ -48,14 +48,14 @@ export function UsageBoard({
           before: compared && earlierSteps && { period: compared.before, step, sums: earlierSteps },
           runningFromMs,
         })
-  const note = `${describeCompared(shown.range, shown.earlier?.length !== 0, zone)} ${describeUtcDays(shown.range, zone)}`
+  const note = `${describeCompared(shown.range, shown.earlier !== null, zone)} ${describeUtcDays(shown.range, zone)}`
   return (
     <Card>
       <MetricTiles
         compared={{
-          now: shown.now?.[0],
+          now: shown.now ?? undefined,
           over: shown.over?.[0],
-          before: shown.over && shown.earlier?.[0],
+          before: (shown.over && shown.earlier) ?? undefined,
           isLoading,
         }}
         chosen={chosen}
@@ -94,20 +94,18 @@ export function UsageBoard({
  */
 function useComparedSums(range: ResolvedRange, everyMs: number | false) {
   const { current, compared, step } = range
-  const now = useSums(current, 'all', { everyMs })
-  const steps = useSums(current, step, { everyMs })
+  const { query, steps, total } = useTotals(current, step, { everyMs })
   const over = useSums(compared?.finished, 'all', { everyMs })
-  const earlier = useSums(compared?.before, 'all', { everyMs: false })
-  const earlierSteps = useSums(compared?.before, step, { everyMs: false })
+  const earlier = useTotals(compared?.before, step, { everyMs: false })
   const shown = useSettled(
     {
-      ...{ range, now: now.data?.data, steps: steps.data?.data, over: over.data?.data },
-      ...{ earlier: earlier.data?.data, earlierSteps: earlierSteps.data?.data },
+      ...{ range, now: total, steps: steps.data?.data, over: over.data?.data },
+      ...{ earlier: earlier.total, earlierSteps: earlier.steps.data?.data },
     },
-    compared === undefined ? [now, steps] : [now, steps, over, earlier, earlierSteps],
+    compared === undefined ? [query] : [query, over, earlier.query],
   )
   return {
-    failed: [now, steps].find((query) => query.isError && query.data === undefined),
+    failed: steps.isError && steps.data === undefined ? steps : undefined,
     isLoading: shown.now === undefined,
     shown,
   }

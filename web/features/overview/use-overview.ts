@@ -6,6 +6,7 @@ import type { Period, ResolvedRange } from '../../format/time-range.ts'
 export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
 
+/** Steps come with totals. Only sums without groups have percentiles, which are slow to read. */
 export function useSums(
   period: Period | undefined,
   interval: Interval,
@@ -23,6 +24,8 @@ export function useSums(
         interval,
         group_by: options.groupBy,
         order: options.order,
+        ...(options.groupBy !== undefined && { percentiles: false }),
+        ...(interval !== 'all' && { totals: true }),
       },
     }),
     enabled: period !== undefined,
@@ -30,6 +33,21 @@ export function useSums(
     // The previous range's figures stay until the new figures arrive, so that nothing jumps.
     placeholderData: period === undefined ? undefined : keepPreviousData,
   })
+}
+
+/** Totals come with the steps, or alone where the hours of the range are deleted. */
+export function useTotals(
+  period: Period | undefined,
+  interval: Interval,
+  options: Parameters<typeof useSums>[2],
+) {
+  const steps = useSums(period, interval, options)
+  const areStepsGone = steps.isError && steps.data === undefined
+  const whole = useSums(areStepsGone ? period : undefined, 'all', options)
+  const query = areStepsGone ? whole : steps
+  const { data: sums, groupTotals: groups = sums } = query.data ?? {}
+  const total = query.data?.total ?? (areStepsGone ? sums?.[0] : undefined) ?? (sums && null)
+  return { query, steps, total, groups }
 }
 
 /** Whether a call of the period has a known user, and the reader sees figures of all people. */

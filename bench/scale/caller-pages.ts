@@ -28,47 +28,54 @@ function listPages(users: number, sessions: number): Readonly<Record<string, Pag
   const range = (fromMs: number, toMs = hourMs) =>
     `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`
   const [week, month] = [range(hourMs - 7 * DAY_MS), range(dayMs - 29 * DAY_MS)]
-  const before = range(dayMs - 58 * DAY_MS, dayMs - 29 * DAY_MS)
   const sums = (...queries: string[]) => queries.map((query) => `/v1/analytics?${query}`)
   const session = sessions - 40
   const user = `user=${encodeURIComponent(userOf(userOfSession(session, users)))}`
   const [tag, ofSession] = [`tag=${teamOf(3)}`, `session=${sessionOf(session)}`]
-  const overview = (of: string, earlier: string, step: string) => [
-    ...sums(
-      ...['all', step].flatMap((interval) => [
-        `${of}&interval=${interval}`,
-        `${earlier}&interval=${interval}`,
-      ]),
-      `${of}&interval=${step}&group_by=target&order=cost`,
-      ...['user', 'key', 'gate', 'target'].map(
-        (group) => `${of}&interval=all&group_by=${group}&order=cost`,
+  // `finished` is without the current hour, for the comparison with `earlier`.
+  const overview = (fromMs: number, earlier: string, step: string) => {
+    const [of, finished] = [range(fromMs), range(fromMs, hourMs - HOUR_MS)]
+    return [
+      ...sums(
+        ...[of, earlier].map((period) => `${period}&interval=${step}&totals=true`),
+        `${finished}&interval=all`,
+        `${of}&interval=${step}&group_by=target&order=cost&percentiles=false&totals=true`,
+        ...['user', 'key', 'gate'].map(
+          (group) => `${of}&interval=all&group_by=${group}&order=cost&percentiles=false`,
+        ),
+        `${range(hourMs - 30 * DAY_MS)}&interval=all&group_by=target&percentiles=false`,
       ),
-    ),
-    `/v1/analytics/refused?${of}&interval=all`,
-    '/v1/access-tokens?limit=200',
-  ]
+      `/v1/analytics/refused?${of}&interval=all`,
+      '/v1/access-tokens?limit=200',
+    ]
+  }
   const breakdown = (of: string, step: string, group: string, filter = '') => [
     ...sums(
-      `${of}&interval=all&group_by=${group}&order=cost&limit=50${filter}`,
-      ...(group === 'session'
-        ? []
-        : [`${of}&interval=${step}&group_by=${group}&order=cost${filter}`]),
-      `${of}&interval=all${filter}`,
+      `${of}&interval=${group === 'session' ? 'all' : step}&group_by=${group}&order=cost&totals=true${filter}`,
     ),
   ]
   const person = (of: string, step: string) => [
     ...sums(
-      ...[`${of}&interval=all`, `${of}&interval=${step}`].map((query) => `${query}&${user}`),
+      `${of}&interval=${step}&percentiles=false&totals=true&${user}`,
       ...['target', 'gate', 'key'].map(
-        (group) => `${of}&interval=all&group_by=${group}&order=cost&${user}`,
+        (group) =>
+          `${of}&interval=all&group_by=${group}&order=cost&limit=10&percentiles=false&${user}`,
       ),
     ),
     `/v1/logs?${of}&${user}&outcome=failed&limit=200`,
     `/v1/usage/sessions?${of}&${user}&order=cost&limit=50`,
   ]
   return {
-    'overview of 7 days': overview(week, range(hourMs - 14 * DAY_MS, hourMs - 7 * DAY_MS), 'hour'),
-    'overview of 30 days': overview(month, before, 'day'),
+    'overview of 7 days': overview(
+      hourMs - 7 * DAY_MS,
+      range(hourMs - 14 * DAY_MS, hourMs - HOUR_MS - 7 * DAY_MS),
+      'hour',
+    ),
+    'overview of 30 days': overview(
+      dayMs - 29 * DAY_MS,
+      range(dayMs - 59 * DAY_MS, hourMs - HOUR_MS - 30 * DAY_MS),
+      'day',
+    ),
     'people of 7 days': sums(`${week}&interval=all&group_by=user&order=cost&limit=1000`),
     'people of 30 days': sums(`${month}&interval=all&group_by=user&order=cost&limit=1000`),
     'person, 7 days': person(week, 'hour'),

@@ -10,9 +10,10 @@ import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { toKeyRow } from '../../src/store/resources/keys.ts'
 import { createProgress } from './progress.ts'
+import { seedApart, seedFromArguments } from './seed-apart.ts'
 import { createCalls, DAY_MS } from './seed-calls.ts'
 import { keyRecord, seedGate } from './start-node.ts'
-import { locate, type Place, useStore } from './with-store.ts'
+import type { Place } from './with-store.ts'
 
 export interface Callers {
   readonly calls: number
@@ -43,19 +44,11 @@ export function userOfSession(session: number, users: number): number {
   return Math.floor(place * place * users)
 }
 
-/** In a process of its own, because the reader's heap must not hold what the writer left. */
 export async function seedCallersApart(
-  { dataFolder, environment }: Pick<Place, 'dataFolder' | 'environment'>,
+  place: Pick<Place, 'dataFolder' | 'environment'>,
   callers: Callers,
 ): Promise<void> {
-  const { DATABASE_URL: url } = environment
-  const words = [dataFolder, JSON.stringify(callers), ...(url === undefined ? [] : [url])]
-  const child = Bun.spawn([process.execPath, import.meta.path, ...words], {
-    stdout: 'inherit',
-    stderr: 'inherit',
-  })
-  const code = await child.exited
-  if (code !== 0) throw new Error(`The calls could not be seeded: exit code ${code}.`)
+  await seedApart(import.meta.path, place, callers)
 }
 
 async function seedCallers(store: Store, callers: Callers): Promise<void> {
@@ -152,10 +145,4 @@ async function seedTokens(store: Store, count: number): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  const [dataFolder = '', callers = '', url] = process.argv.slice(2)
-  await useStore(locate(dataFolder, url), (store) =>
-    seedCallers(store, JSON.parse(callers) as Callers),
-  )
-  process.exit()
-}
+if (import.meta.main) await seedFromArguments(seedCallers)

@@ -11,7 +11,8 @@ import {
 } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { createProgress } from './progress.ts'
-import { locate, type Place, useStore } from './with-store.ts'
+import { seedApart, seedFromArguments } from './seed-apart.ts'
+import type { Place } from './with-store.ts'
 
 export const DAY_MS = 86_400_000
 export const NOW_MS = Date.parse('2026-11-21T09:30:00Z')
@@ -87,27 +88,11 @@ export async function seedCalls(
   }
 }
 
-/**
- * The same in a process of its own: whoever has inserted a million calls has a heap of a size that
- * no reader of them has, and each collection of it takes longer.
- */
 export async function seedCallsApart(
-  { dataFolder, environment }: Pick<Place, 'dataFolder' | 'environment'>,
+  place: Pick<Place, 'dataFolder' | 'environment'>,
   seed: CallSeed,
 ): Promise<void> {
-  // Told in words: with the environment a database of whoever measures could come along.
-  const { DATABASE_URL: url } = environment
-  const words = [dataFolder, JSON.stringify(seed), ...(url === undefined ? [] : [url])]
-  const child = Bun.spawn([process.execPath, import.meta.path, ...words], {
-    stdout: 'inherit',
-    stderr: 'inherit',
-  })
-  const code = await child.exited
-  if (code !== 0) throw new Error(`The calls could not be seeded: exit code ${code}.`)
+  await seedApart(import.meta.path, place, seed)
 }
 
-if (import.meta.main) {
-  const [dataFolder = '', seed = '', url] = process.argv.slice(2)
-  await useStore(locate(dataFolder, url), (store) => seedCalls(store, JSON.parse(seed) as CallSeed))
-  process.exit()
-}
+if (import.meta.main) await seedFromArguments(seedCalls)

@@ -7,7 +7,7 @@ import { NOTHING_SENT } from '../../core/cost.ts'
 import type { GateId, KeyId } from '../../core/ids.ts'
 import type { CounterColumns, UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
-import { COUNTERS, type Dimensions, HOUR_MS } from './usage-columns.ts'
+import { COUNTERS, type Dimensions, HOUR_MS, NO_USAGE } from './usage-columns.ts'
 
 /** Skips calls that were refused before admission, because such calls used nothing. */
 export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
@@ -98,7 +98,7 @@ export class CorrectionSums {
     const key = JSON.stringify(Object.values(dimensions))
     const row = this.#rows.get(key) ?? emptyRow(dimensions)
     this.#rows.set(key, row)
-    const [taken, added] = [emptyRow(dimensions), emptyRow(dimensions)]
+    const [taken, added] = [{ ...NO_USAGE }, { ...NO_USAGE }]
     addCall(taken, before)
     addCall(added, after)
     for (const name of COUNTERS) row[name] += added[name] - taken[name]
@@ -122,29 +122,7 @@ function dimensionsOf(call: CallRecord): Dimensions {
 }
 
 function emptyRow(dimensions: Dimensions): UsageTable {
-  return {
-    account_id: dimensions.account_id,
-    starts_at: dimensions.starts_at,
-    gate_id: dimensions.gate_id,
-    target: dimensions.target,
-    key_id: dimensions.key_id,
-    status_class: dimensions.status_class,
-    credential: dimensions.credential,
-    calls: 0,
-    failed: 0,
-    cancelled: 0,
-    unreported: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    cached_input_tokens: 0,
-    reasoning_tokens: 0,
-    cache_write_tokens: 0,
-    cost_nano_usd: 0,
-    cost_estimated: 0,
-    cost_unknown: 0,
-    durations: '',
-    first_bytes: '',
-  }
+  return { ...dimensions, ...NO_USAGE, durations: '', first_bytes: '' }
 }
 
 export function addCall(row: CounterColumns, { usage, cost, outcome }: CallRecord): void {

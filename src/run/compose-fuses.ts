@@ -29,10 +29,14 @@ export const MOST_STOPS = 1_000
  */
 export const MOST_STOPS_PER_HOUR = 200
 const HOUR_MS = 3_600_000
+/** A stopped client may go on at any rate while the store is away. */
+const RETRY_AFTER_MS = 1_000
 
 interface UnstoredStop extends Stop {
   readonly blown: BlownFuse
   isBeingStored: boolean
+  /** On the clock's `elapsed` scale. */
+  retryAtMs: number
 }
 
 export function composeFuses(
@@ -64,7 +68,7 @@ export function composeFuses(
   }
 
   async function save(stop: UnstoredStop): Promise<void> {
-    if (stop.isBeingStored) return
+    if (stop.isBeingStored || clock.elapsed() < stop.retryAtMs) return
     stop.isBeingStored = true
     const { accountId, id, reason, blown } = stop
     const { owner, kind, cause } = blown
@@ -81,6 +85,7 @@ export function composeFuses(
       webhooks.publishBlownFuse(blown, { blownAtMs: stored.createdAt, name })
     } catch (error) {
       stop.isBeingStored = false
+      stop.retryAtMs = clock.elapsed() + RETRY_AFTER_MS
       log.error({ ...facts, err: error }, 'the stop of a fuse could not be stored yet')
     }
   }
@@ -116,7 +121,7 @@ export function composeFuses(
       if (!mayStop(blown)) return
       const stop: UnstoredStop = {
         ...{ accountId, id, reason: describeBlown(blown), blown, isBeingStored: false },
-        ...{ createdAt: clock.now(), createdBy: FUSE_ACTOR },
+        ...{ createdAt: clock.now(), createdBy: FUSE_ACTOR, retryAtMs: 0 },
       }
       unstored.set(id, stop)
       void save(stop)

@@ -8,7 +8,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { createGate, createKey } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type PlannedCall, seedCallerNames, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -102,6 +102,11 @@ test('figures of other people are hidden until the owner shows them in the setti
   await page.getByRole('link', { name: 'Overview' }).first().click()
   await page.getByRole('list', { name: 'Top gates' }).waitFor()
   expect(await page.getByRole('list', { name: 'Top people' }).count()).toBe(0)
+  const body = { endUser: 'ann', limitUsd: 7, period: 'month' }
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', body)).status).toBe(201)
+  await follow(page, '/settings/budgets')
+  await page.getByText(': use is hidden').waitFor()
+  expect(await page.getByRole('button', { name: 'Show use of ann' }).count()).toBe(0)
   await follow(page, '/people')
   await page.getByRole('link', { name: 'Account settings' }).click()
   const who = page.getByRole('combobox', { name: 'Who sees figures of other people' })
@@ -112,6 +117,8 @@ test('figures of other people are hidden until the owner shows them in the setti
   await page.getByRole('navigation').getByRole('link', { name: 'People' }).click()
   await page.getByRole('link', { name: 'ann@example.com' }).waitFor()
   expect(await note.count()).toBe(0)
+  await follow(page, '/settings/budgets')
+  await page.getByRole('meter', { name: 'Used of ann' }).waitFor()
 })
 
 test('the switches of attribution are changed in the settings', async () => {

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -438,6 +439,11 @@ test('an administrator caps a person without seeing figures, and the person sees
   await call(tokens.ofMember)
   await call(tokens.ofMember, {}, 429)
   expect(await owner.json(`/v1/budgets/${id}`, 200)).toMatchObject({ isExhausted: null })
+  const environment = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
+  const listed = await runCliInProcess(['budgets', 'list'], { environment })
+  expect(listed.stdout).toMatch(new RegExp(`^${id} +hidden +1 tokens +month +user`, 'm'))
+  const single = await runCliInProcess(['budgets', 'show', id as string], { environment })
+  expect(single.stdout).toMatch(/^used +hidden$/m)
   expect(await member.json(`/v1/budgets/${id}`, 200)).toMatchObject({ isExhausted: true })
   await owner.json(`/v1/budgets/${id}`, 200, { method: 'PATCH', body: { limitTokens: 1_000_000 } })
   await call(tokens.ofMember)

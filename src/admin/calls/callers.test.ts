@@ -364,7 +364,7 @@ describe('what cannot be answered', () => {
   test('deleted calls are named, with what is left', async () => {
     await current().store.usage.noteCallsDeletedBefore(at('02T00:30:00'))
     const refused = await sendForJson({ url: `/v1/analytics?${MONTH}&user=user_0aa&gate=demo` })
-    expect(JSON.stringify(refused)).toContain('2026-01-02T00:30:00.000Z or later')
+    expect(JSON.stringify(refused)).toContain('2026-01-02T01:00:00.000Z or later')
     expect(await groups('group_by=user')).toHaveLength(3)
   })
 })

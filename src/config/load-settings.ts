@@ -1,6 +1,6 @@
 import { fullGC } from 'bun:jsc'
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { NO_OVERLAY } from '../core/model-overlay.ts'
 import { catalog } from '../providers/catalog.ts'
@@ -12,6 +12,8 @@ import { type Environment, SettingsError } from './setting-type.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
 const FILE_NAME = 'gatehouse.yaml'
+/** Every text of the greatest length is shorter. A wrong file must not fill the memory. */
+const MOST_BYTES = 32 * 1024 * 1024
 /**
  * Reading 8 MB leaves 30 MB of garbage, which an idle process would keep for minutes. A reload has
  * replaced the previous entries by then, so they are collected too. A collection takes about 10 ms.
@@ -76,7 +78,7 @@ export async function readConfigurationFile(
   const named = readGiven(environment, 'GATEHOUSE_CONFIG')
   const path = configurationPath(environment)
   try {
-    return { path, text: await readFile(path, 'utf8') }
+    return { path, text: await readStart(path) }
   } catch (thrown) {
     const code = String((thrown as { code?: unknown }).code)
     if (named === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined
@@ -87,4 +89,11 @@ export async function readConfigurationFile(
           `it was removed on purpose, remove the variable and start once with ${FORGET_OPTION}.`
     throw new SettingsError(`The configuration file ${path} cannot be read (${code}). ${cure}`)
   }
+}
+
+async function readStart(path: string): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of createReadStream(path, { end: MOST_BYTES - 1 }))
+    pieces.push(piece as Buffer)
+  return Buffer.concat(pieces).toString()
 }

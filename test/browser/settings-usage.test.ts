@@ -207,7 +207,7 @@ test('a budget is created, used up, shown as exhausted, sent to the webhook, rai
   )
 
   await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
-  await dialog.getByLabel('Raise the limit by').fill('1,000,000')
+  await dialog.getByLabel('Raise by').fill('1,000,000')
   await dialog.getByRole('button', { name: 'Save' }).click()
   const until = dialog.getByLabel('Raise until')
   await untilItHolds(async () => expect(await until.getAttribute('aria-invalid')).toBe('true'))
@@ -218,7 +218,7 @@ test('a budget is created, used up, shown as exhausted, sent to the webhook, rai
   await page.getByText('Exhausted').waitFor({ state: 'detached' })
   expect(await callDemo()).toBe(200)
   await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
-  await dialog.getByLabel('Raise the limit by').fill('')
+  await dialog.getByLabel('Raise by').fill('')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Exhausted').waitFor()
 

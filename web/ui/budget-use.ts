@@ -13,17 +13,21 @@ export const PERIOD_WORDS = {
 export interface BudgetUse {
   readonly used: number
   readonly reserved: number
+  /** With the raise that is in force. */
   readonly limit: number
+  readonly raisedBy: number
   readonly format: (amount: number) => string
   readonly formatLimit: (amount: number) => string
 }
 
-export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): BudgetUse {
+export function toUse({ limitTokens, limitUsd, used, reserved, raise }: Budget): BudgetUse {
+  const raisedBy = raise !== null && Date.parse(raise.until) > Date.now() ? raise.by : 0
   if (limitTokens === null)
     return {
       used: used?.usd ?? 0,
       reserved: reserved?.usd ?? 0,
-      limit: limitUsd ?? 0,
+      limit: (limitUsd ?? 0) + raisedBy,
+      raisedBy,
       format: formatUsdInCents,
       formatLimit: formatUsdExactly,
     }
@@ -31,7 +35,8 @@ export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): Budget
   return {
     used: used?.tokens ?? 0,
     reserved: reserved?.tokens ?? 0,
-    limit: limitTokens,
+    limit: limitTokens + raisedBy,
+    raisedBy,
     format,
     formatLimit: format,
   }

@@ -43,7 +43,7 @@ export function ModelTable({
       columns={[
         {
           title: 'Model',
-          className: 'min-w-64 max-w-96',
+          className: 'min-w-48 max-w-96',
           cell: (row) => (
             <ModelName
               row={row}
@@ -54,7 +54,7 @@ export function ModelTable({
           ),
         },
         {
-          title: 'Input / output, per 1M',
+          title: 'In / out, per 1M',
           isNumber: true,
           isLabelled: true,
           className: 'max-sm:text-left',
@@ -78,7 +78,7 @@ export function ModelTable({
           cell: (row) => <KeyAndHealth row={row} health={healthOf?.(row.target)} />,
         },
         {
-          title: 'Calls, 30 days',
+          title: 'Calls, 30 d',
           isNumber: true,
           isLabelled: true,
           className: 'max-sm:text-left',
@@ -244,7 +244,7 @@ function Actions({
           search={{ gate: gateId }}
           aria-label={`Try in playground: ${target}`}
         >
-          Try in playground
+          Try
         </LinkButton>
       )}
     </div>

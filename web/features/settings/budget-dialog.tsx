@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
 import { findFuseProblems, toFuse, toFuseDraft } from '../../format/fuse-draft.ts'
-import { type Budget, toUse } from '../../ui/budget-use.ts'
+import type { Budget } from '../../ui/budget-use.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -48,7 +48,7 @@ const AT_LIMIT_HINTS: Readonly<Record<Budget['atLimit'], string>> = {
 
 const toFields = (budget: Budget | undefined) => ({
   name: budget?.name ?? '',
-  amount: budget === undefined ? '' : String(toUse(budget).limit),
+  amount: budget === undefined ? '' : String(budget.limitTokens ?? budget.limitUsd),
   unpriced: budget?.unpriced ?? ('estimate' as const),
   atLimit: budget?.atLimit ?? ('refuse' as const),
   wall: budget?.refuseAt == null ? '' : String(Math.round(budget.refuseAt * 100)),
@@ -232,9 +232,9 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             field="alertAt"
           />
           {!isNew && (
-            <div className="grid gap-4 sm:grid-cols-2">
+            <div className="grid gap-4 sm:grid-cols-[2fr_3fr]">
               <TextField
-                label="Raise the limit by"
+                label="Raise by"
                 isOptional
                 inputMode="decimal"
                 autoComplete="off"

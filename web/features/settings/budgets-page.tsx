@@ -162,10 +162,13 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
   const { unpricedCalls = 0 } = budget.used ?? {}
   if (budget.used === null)
     return (
-      <p className="text-[13px] text-ink-soft">
-        {formatLimit(limit)} {PERIOD_WORDS[budget.period]}
-        {budget.scope === 'user' ? ': use is hidden' : ', for each'}
-      </p>
+      <>
+        <p className="text-[13px] text-ink-soft">
+          {formatLimit(limit)} {PERIOD_WORDS[budget.period]}
+          {budget.scope === 'user' ? ': use is hidden' : ', for each'}
+        </p>
+        <RaiseOf budget={budget} />
+      </>
     )
   return (
     <div className="flex flex-col gap-1.5">
@@ -176,6 +179,7 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
         </span>
       </p>
       <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />
+      <RaiseOf budget={budget} />
       {budget.isExhausted === true && (
         <p className="text-xs text-danger">{describeExhausted(budget)}</p>
       )}
@@ -193,6 +197,16 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
         </p>
       )}
     </div>
+  )
+}
+
+function RaiseOf({ budget }: { readonly budget: Budget }) {
+  const { raisedBy, formatLimit } = toUse(budget)
+  if (budget.raise === null || raisedBy === 0) return null
+  return (
+    <p className="text-xs text-ink-faint">
+      Raised by {formatLimit(raisedBy)}, which ends <Moment at={budget.raise.until} />
+    </p>
   )
 }
 

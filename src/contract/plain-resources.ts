@@ -81,7 +81,7 @@ export const PLAIN_RESOURCES = {
         most: 1_000,
         each: { max: 100 },
         hint: 'Calls that count for these members bear the tag from now on: a tag with members is a team.',
-        help: 'id of a member whose calls bear the tag; repeat the option for more; none: nobody',
+        help: 'member whose calls bear the tag: id, name or e-mail address; repeat the option for more; none: nobody',
         example: ['user_01a1fbc63aa470d6877cf556d6121edd'],
       },
     },

@@ -114,6 +114,9 @@ test('a token and a key get their member by the email address or the name', asyn
   expect((await ofMember(...update, 'Jane')).owner).toEqual(jane)
   expect(await ofMember(...update, 'Nobody')).toBe(4)
   expect((await ofMember('keys', 'create', 'b', '--user', 'Jane')).user).toBe(token.owner.id)
+  const team = await ofMember('tags', 'create', 'team', '--members', 'jane@example.test')
+  expect(team.members).toEqual([token.owner.id])
+  expect(await ofMember('tags', 'update', team.id, '--members', 'zoe@example.test')).toBe(4)
 })
 
 test('an invitation without a server creates the missing files', async () => {

@@ -252,6 +252,14 @@ export const DEEPSEEK_RULES: readonly RequestRulesRow[] = [
 /** For servers of open-weight models, which refuse what the models' own chat templates refuse. */
 export const OPEN_MODEL_RULES: readonly RequestRulesRow[] = [
   {
+    // Servers that copy OpenAI's interface copy its limit. Claude Code names its user in 150
+    // characters.
+    models: /./,
+    source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
+    checked: CHECKED,
+    rules: { maxUserLength: 64 },
+  },
+  {
     // The template raises an error for a user's turn after a tool's result.
     models: /mistral|mixtral|ministral|magistral|devstral|codestral/i,
     source: 'https://github.com/mistralai/mistral-common/issues/169',

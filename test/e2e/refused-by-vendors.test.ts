@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts'
-import { createGate } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { ONLY_REFUSED, REFUSED_REQUESTS, type RefusedRequest } from '../support/refused-requests.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { vendorsOfSandbox } from '../support/vendors-of-sandbox.ts'
@@ -13,7 +13,12 @@ const sandbox = startSandbox()
 let gatehouse: Gatehouse
 
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ environment: vendorsOfSandbox(sandbox.url) })
+  gatehouse = await startGatehouse({
+    environment: {
+      ...vendorsOfSandbox(sandbox.url),
+      GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1,localhost',
+    },
+  })
   for (const target of new Set([...REFUSED_REQUESTS, ...ONLY_REFUSED].map((row) => row.target)))
     await createGate(gatehouse, gateOf(target), [target])
 })
@@ -63,6 +68,25 @@ test.each([...ONLY_REFUSED])('$title, which a gate refuses itself', async (row) 
   const answer = await askGate(row, false)
   expect(answer.status).toBe(400)
   expect(await answer.text()).toContain('stop sequences')
+})
+
+test('an owned model on a server with OpenAI’s limits answers Claude Code, whose user is long', async () => {
+  const model = { slug: 'lab', dialect: 'openai-chat', upstreamModelId: 'gpt-4o' }
+  const price = { pricingInput: 0, pricingOutput: 0 }
+  const owned = { ...model, ...price, baseUrl: `${sandbox.url}/v1`, credential: 'any' }
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', owned)
+  expect([made.status, await made.text()]).toEqual([201, expect.any(String)])
+  await createGate(gatehouse, 'lab', ['owned/lab'])
+  const user = JSON.stringify({ device_id: 'd'.repeat(64), session_id: crypto.randomUUID() })
+  const answer = await fetch(`${gatehouse.url}/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ model: 'lab', max_tokens: 64, metadata: { user_id: user } },
+      messages: [{ role: 'user', content: 'hi' }],
+    }),
+  })
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
 })
 
 test('the list of models has the limits that rules know', async () => {

@@ -54,7 +54,7 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
 
 /** @param told `name` of a user; null: not known, or hidden from callers of the account */
 export function toFuseEvent(
-  { accountId, owner, kind, id, cause }: BlownFuse,
+  { accountId, owner, kind, id, keyId, cause }: BlownFuse,
   told: { readonly blownAtMs: number; readonly name: string | null },
 ): PublishedEvent {
   return {
@@ -65,6 +65,8 @@ export function toFuseEvent(
       gateId: owner.type === 'gate' ? owner.id : null,
       budgetId: owner.type === 'budget' ? owner.id : null,
       ...{ kind, id, name: told.name, cause },
+      // A call from the playground has the member's id in the key's place.
+      keyId: keyId.startsWith('user_') ? null : keyId,
       fuse: owner.fuse,
       blownAt: new Date(told.blownAtMs).toISOString(),
     },

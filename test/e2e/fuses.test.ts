@@ -166,7 +166,7 @@ test('stops a member by the access token and an end user by the name, and tells 
   const made = await controlPlaneCall(gatehouse, 'POST', '/v1/access-tokens', {
     ...{ name: 'laptop', owner: { type: 'member', id: user.id } },
   })
-  const { token } = (await made.json()) as { token: string }
+  const { id: tokenId, token } = (await made.json()) as { id: string; token: string }
   const gate = await createGate(gatehouse, 'people', ['acme/free'], { fuse: OFTEN })
 
   expect((await callUntilStopped(gate, { key: token })).text).toContain('The user behind this call')
@@ -194,6 +194,7 @@ test('stops a member by the access token and an end user by the name, and tells 
       kind: 'user',
       id: user.id,
       name: 'Jane',
+      keyId: tokenId,
     },
     ...{ cause: 'calls', fuse: { usd: null, ...OFTEN } },
     blownAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

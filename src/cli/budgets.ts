@@ -143,12 +143,18 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 50)
     .addHelpText('after', example('gatehouse budgets heads bud_…'))
     .action(async (id: string, { limit }: { limit: number }, command: Command) => {
-      const { data, nextCursor } = await withClient(context, (client) =>
-        client.call('GET /v1/budgets/{id}/heads', 'data', {
+      const { data, nextCursor } = await withClient(context, async (client) => {
+        const { scope } = await client.call('GET /v1/budgets/{id}', 'id', { path: { id } })
+        if (scope !== 'each-user' && scope !== 'each-key')
+          throw new CliError(
+            'usage',
+            `The budget '${id}' has one limit for all its calls. See its use with: gatehouse budgets show ${id}`,
+          )
+        return await client.call('GET /v1/budgets/{id}/heads', 'data', {
           path: { id },
           query: { limit: Math.min(limit, MAX_PAGE_SIZE) },
-        }),
-      )
+        })
+      })
       printListing({ rows: data, hasMore: nextCursor !== null }, command, {
         ID: (row) => row.id,
         USED: (row) => `$${row.used.usd}`,

@@ -79,6 +79,10 @@ test('a budget is created, used up, shown, raised and deleted', async () => {
     refused: { calls: 1 },
     heads: [{ type: 'gate', id: 'try' }],
   })
+  expect(await run(['budgets', 'heads', id])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(`gatehouse budgets show ${id}`),
+  })
   expect((await run(['budgets', 'delete', id])).exitCode).toBe(0)
   expect((await run(['budgets', 'show', id])).exitCode).toBe(4)
 })

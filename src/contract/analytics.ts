@@ -182,7 +182,7 @@ export const usageSum = z
     refused: count.meta({
       description:
         'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
-        'was asked. 0 in sums by user or tag, which do not tell this part.',
+        'was asked. Too low in sums by user or tag, whose whole days do not tell this part.',
     }),
     cancelled: count,
     tokens: z.object({

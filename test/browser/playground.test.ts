@@ -100,6 +100,7 @@ test('a message is answered, with its figures, and the next one continues the co
 
   // The conversation is there after a look at another page, and in no storage of the browser's.
   await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page.getByRole('link', { name: 'Playground', exact: true }).click()
   await conversation('talker').getByText('Sandbox echo: Hello').waitFor()
   const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')

@@ -44,3 +44,8 @@ export const isSessionId = (text: string): text is SessionId => text.startsWith(
 export function createGateId(): GateId {
   return `gate-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}` as GateId
 }
+
+/** Whether an id in the place of a user or a key is that of a member. */
+export function isMemberId(id: string): boolean {
+  return id.startsWith('user_')
+}

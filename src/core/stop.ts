@@ -4,7 +4,7 @@
  */
 import { GatewayError } from './errors.ts'
 import type { FusedHead, FuseOwner } from './fuse.ts'
-import type { AccountId } from './ids.ts'
+import { type AccountId, isMemberId } from './ids.ts'
 
 export const STOPPED_KINDS = ['member', 'access-token', 'fuse'] as const
 export type StoppedKind = (typeof STOPPED_KINDS)[number]
@@ -50,7 +50,7 @@ export function readFusedStopId(id: string): Omit<FusedHead, 'accountId'> | unde
 /** Access tokens have ids of keys. */
 export function stoppedKindOf(id: string): StoppedKind {
   if (id.startsWith(FUSE)) return 'fuse'
-  return id.startsWith('user_') ? 'member' : 'access-token'
+  return isMemberId(id) ? 'member' : 'access-token'
 }
 
 /** The refusal of a stopped caller. */

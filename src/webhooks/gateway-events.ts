@@ -3,7 +3,7 @@ import { type Budget, toPublicScope } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import type { TargetFault } from '../core/errors.ts'
 import type { BlownFuse } from '../core/fuse.ts'
-import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT, isMemberId } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
 import type { AlertMark, TokenEndMark, WebhookTableStore } from '../store/resources/webhooks.ts'
@@ -66,7 +66,7 @@ export function toFuseEvent(
       budgetId: owner.type === 'budget' ? owner.id : null,
       ...{ kind, id, name: told.name, cause },
       // A call from the playground has the member's id in the key's place.
-      keyId: keyId.startsWith('user_') ? null : keyId,
+      keyId: isMemberId(keyId) ? null : keyId,
       fuse: owner.fuse,
       blownAt: new Date(told.blownAtMs).toISOString(),
     },

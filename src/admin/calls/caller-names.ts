@@ -5,10 +5,8 @@
 import { PLAYGROUND_KEY } from '../../core/attribution.ts'
 import type { CallRecord } from '../../core/call.ts'
 import type { CallNames } from '../../core/call-columns.ts'
-import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
+import { type AccountId, isMemberId, type KeyId, type UserId } from '../../core/ids.ts'
 import type { ControlPlaneDependencies } from '../control-plane-app.ts'
-
-const USER_ID = /^user_/
 
 type Named = Pick<ControlPlaneDependencies, 'keys' | 'members' | 'callerNames'>
 
@@ -33,7 +31,7 @@ export class CallerNames {
     const deleted: KeyId[] = []
     for (const id of ids) {
       if (this.#names.has(id)) continue
-      const name = USER_ID.test(id) ? await this.#findMember(id as UserId) : this.#nameOfKey(id)
+      const name = isMemberId(id) ? await this.#findMember(id as UserId) : this.#nameOfKey(id)
       this.#names.set(id, name ?? null)
       if (name === undefined) deleted.push(id as KeyId)
     }
@@ -52,7 +50,7 @@ export class CallerNames {
 
   async findUsers(ids: Iterable<string>): Promise<void> {
     for (const id of await this.#findStored('user', ids, this.#users)) {
-      if (!USER_ID.test(id)) continue
+      if (!isMemberId(id)) continue
       const member = await this.#named.members.find(this.#accountId, id as UserId)
       if (member !== undefined) this.#users.set(id, member.name)
     }

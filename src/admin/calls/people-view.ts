@@ -3,14 +3,13 @@ import { HIDDEN_BUDGET, PLAYGROUND_KEY } from '../../core/attribution.ts'
 import { type Budget, isBudgetId } from '../../core/budget.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { AccountId, KeyId } from '../../core/ids.ts'
+import { type AccountId, isMemberId, type KeyId } from '../../core/ids.ts'
 import type { SessionRow } from '../../store/usage/sessions.ts'
 import type { ControlPlaneCaller, ControlPlaneDependencies } from '../control-plane-app.ts'
 
 const WHERE_TO_CHANGE =
   'The signed-in owner changes it under Settings → Account; in an account without members, ' +
   '`gatehouse account attribution --people-figures` does.'
-const MEMBER_ID = /^user_/
 
 export class PeopleView {
   readonly seesAll: boolean
@@ -73,7 +72,7 @@ export class PeopleView {
 
   /** The key's id, or `(playground)` for a member who is hidden from the caller. */
   keyOf<Id extends string>(key: Id): Id | typeof PLAYGROUND_KEY {
-    return MEMBER_ID.test(key) && !this.sees(key) ? PLAYGROUND_KEY : key
+    return isMemberId(key) && !this.sees(key) ? PLAYGROUND_KEY : key
   }
 
   /** Whether the caller sees what is used of the budget. */

@@ -10,7 +10,7 @@ import {
 import { type Budget, type BudgetScope, steers, toLedgerScope } from '../../core/budget.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { AccountId, KeyId } from '../../core/ids.ts'
+import { type AccountId, isMemberId, type KeyId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import { DAY_MS } from '../../core/time-zone.ts'
 import type { CountedCaller } from '../../limits/head-counter.ts'
@@ -55,8 +55,6 @@ const simulateRoute = createRoute({
 const MAX_CALLS = 2_000_000
 const MAX_AT_A_TIME = 2
 const RETRY_AFTER_S = 5
-/** Calls of the playground have the member's id as their key. */
-const MEMBER_ID = /^user_/
 
 export function bindBudgetSimulation(
   app: ControlPlaneApp,
@@ -158,7 +156,8 @@ function findCallers(
     const found = known.get(keyId)
     if (found !== undefined) return found
     const token = keys.recordOf(accountId, keyId)?.token
-    const fixed = MEMBER_ID.test(keyId) ? { user: keyId, tags: [] } : undefined
+    // Calls of the playground have the member's id as their key.
+    const fixed = isMemberId(keyId) ? { user: keyId, tags: [] } : undefined
     const caller = { accountId, keyId, token, fixed }
     known.set(keyId, caller)
     return caller

@@ -15,13 +15,14 @@ import { gatehouse, translating } from './contenders/gatehouse.ts'
 import { litellm } from './contenders/litellm.ts'
 import { nginx } from './contenders/nginx.ts'
 import { portkey } from './contenders/portkey.ts'
+import { listPrograms } from './contenders/programs.ts'
 import { measureAll, PARTS } from './measure-all.ts'
 import { runAlone } from './one-at-a-time.ts'
 import { QUICK, WHOLE } from './plan.ts'
 import { plotCost } from './plot.ts'
 import { type Figures, type Results, toMarkdown, toRatios, toSummary } from './report.ts'
 
-const HELP = `bun bench/main.ts [--quick] [--only ${PARTS.join('|')}] [--contender NAME]… | --render
+const HELP = `bun bench/main.ts [--quick] [--rounds N] [--only ${PARTS.join('|')}] [--contender NAME]… | --render
 
 Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no gateway at all, in one run on this
 machine, and writes docs/benchmarks.md, its plot, the figures in README.md and bench/results/.
@@ -30,6 +31,10 @@ machine, and writes docs/benchmarks.md, its plot, the figures in README.md and b
 --only        one part, --contender some contenders; they too leave the stored results alone
 --render      measures nothing: writes the page anew from the stored results, after a change of its prose
 
+--rounds      how often contenders take turns; the figures are medians of the rounds
+
+PROGRAMS=NAME=PATH[=named],… adds programs that \`make binary\` made of other commits, as contenders of
+a quick run. With \`named\` each call sends a user, a session and a tag, and the account counts them.
 GATEWAY_URL (with GATEWAY_HEADERS, a JSON object, and GATEWAY_MODEL) adds a gateway of your own.`
 
 const RESULTS = 'bench/results'
@@ -41,6 +46,7 @@ const quickContenders: readonly Contender[] = [
   bareSockets,
   gatehouse,
   external,
+  ...listPrograms(process.env.PROGRAMS),
 ]
 const contenders: readonly Contender[] = [...quickContenders, litellm, portkey]
 
@@ -49,6 +55,7 @@ async function main(): Promise<void> {
     options: {
       quick: { type: 'boolean' },
       only: { type: 'string' },
+      rounds: { type: 'string' },
       contender: { type: 'string', multiple: true },
       render: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -63,6 +70,9 @@ async function main(): Promise<void> {
   const parts = PARTS.filter((part) => values.only === undefined || values.only === part)
   if (parts.length === 0) throw new Error(`there is no part '${values.only}': ${PARTS.join(', ')}`)
   const isQuick = values.quick === true
+  const plan = isQuick ? QUICK : WHOLE
+  const rounds = Number(values.rounds ?? plan.rounds)
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number above 0')
   const known = isQuick ? quickContenders : contenders
   const wanted = values.contender ?? known.map(({ name }) => name)
   const unknown = wanted.find((name) => !known.some((contender) => contender.name === name))
@@ -71,7 +81,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
   try {
     const measured = await measureAll({
-      plan: isQuick ? QUICK : WHOLE,
+      plan: { ...plan, rounds },
       parts,
       contenders: known.filter(({ name }) => wanted.includes(name)),
       folder,

@@ -14,4 +14,6 @@ export const PORTS = {
   translating: 19_207,
   streamUpstream: 19_210,
   tlsUpstream: 19_220,
+  /** Of the first program of `PROGRAMS`; the others follow. */
+  programs: 19_230,
 } as const

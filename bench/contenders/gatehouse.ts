@@ -32,6 +32,16 @@ export interface GatehouseOptions {
   readonly port?: number
   /** Already filled; otherwise a new one. */
   readonly dataFolder?: string
+  /** By default the program of this commit. */
+  readonly program?: string
+  /** Whether each call sends a user, a session and a tag, which the account counts. */
+  readonly hasNames?: boolean
+}
+
+const NAMES = {
+  'x-gatehouse-user': 'ada@example.com',
+  'x-gatehouse-session': '0199c0de-7c1a-7000-8000-5e55104a0001',
+  'x-gatehouse-tags': 'repo:gatehouse',
 }
 
 export function gatehouseWith(options: GatehouseOptions): Contender {
@@ -51,9 +61,11 @@ async function start(
     core = CONTENDER_CORE,
     target = 'openai/gpt-4o',
     port = PORTS.gatehouse,
+    program = PROGRAM,
+    hasNames = false,
   }: GatehouseOptions,
 ): Promise<RunningContender> {
-  const server = startPinned(core, [PROGRAM, 'serve'], {
+  const server = startPinned(core, [program, 'serve'], {
     port,
     environment: {
       GATEHOUSE_PORT: String(port),
@@ -73,9 +85,10 @@ async function start(
   const startMs = await untilAnswers(server, `${address}/healthz`)
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   await createGate(address, headers, target)
+  if (hasNames) await countNames(address, headers)
   return {
     url: `${address}/v1/chat/completions`,
-    headers,
+    headers: hasNames ? { ...headers, ...NAMES } : headers,
     model: 'bench',
     process: server,
     startMs,
@@ -100,4 +113,16 @@ async function createGate(
     await Bun.sleep(QUESTION_EVERY_MS)
   }
   throw new Error('Gatehouse did not take its first key')
+}
+
+async function countNames(address: string, headers: Record<string, string>): Promise<void> {
+  const requests = [
+    ['PATCH', '/v1/account/attribution', { endUsers: true }],
+    ['POST', '/v1/tags', { name: 'repo' }],
+  ] as const
+  for (const [method, path, body] of requests) {
+    const options = { method, headers, body: JSON.stringify(body) }
+    const { ok, status } = await fetch(`${address}${path}`, options)
+    if (!ok) throw new Error(`${method} ${path}: ${status}`)
+  }
 }

@@ -94,7 +94,7 @@ export interface ControlPlaneDependencies {
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<
     MemberTableStore,
-    'find' | 'findNamed' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'
+    'find' | 'findGiven' | 'findNamed' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'
   >
   readonly invitations: Pick<
     InvitationTableStore,

@@ -6,6 +6,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
 import type { PlainResource } from '../contract/plain-resources.ts'
 import { describePlain } from '../contract/plain-schemas.ts'
+import type { Problem } from '../contract/problems.ts'
 import type { OperationWords, ResourceDescription, Verb } from '../contract/resource-description.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -26,7 +27,8 @@ import {
 } from './control-plane-app.ts'
 import type { OperationExample } from './openapi/openapi-examples.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
-import { refuseProblems } from './refusals.ts'
+import { refuse, refuseProblems } from './refusals.ts'
+import { findMembers } from './resources/find-members.ts'
 
 export interface RouteDescription {
   readonly example?: OperationExample
@@ -306,7 +308,10 @@ function toWords(words: string | OperationWords = ''): OperationWords {
 }
 
 export function plainResource(word: string, resource: PlainResource) {
-  return (app: ControlPlaneApp, { plain }: ControlPlaneDependencies): void => {
+  return (app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void => {
+    const { plain } = dependencies
+    const withMembers = (accountId: AccountId, body: object, before: object = {}) =>
+      findListed(dependencies, accountId, { lists: resource.lists ?? {}, body, before })
     const registries: Readonly<Record<string, PlainRegistry<PlainThing>>> = plain
     const registry = registries[word]
     // Unreachable, because a test checks each plain resource.
@@ -315,15 +320,52 @@ export function plainResource(word: string, resource: PlainResource) {
       word: registry.word,
       list: (accountId) => registry.list(accountId),
       show: (accountId, id) => registry.get(accountId, id),
-      create: async (accountId, body) =>
-        registry.toPublic(await registry.create(accountId, body as SettingsOf<PlainThing>)),
-      update: async (accountId, id, body) =>
-        registry.toPublic(await registry.update(accountId, id, body as SettingsOf<PlainThing>)),
+      async create(accountId, body) {
+        const settings = await withMembers(accountId, body)
+        return registry.toPublic(await registry.create(accountId, settings))
+      },
+      async update(accountId, id, body) {
+        const settings = await withMembers(accountId, body, registry.get(accountId, id))
+        return registry.toPublic(await registry.update(accountId, id, settings))
+      },
       delete: (accountId, id) => registry.delete(accountId, id),
       idOf: ({ id }) => id,
       toBody: (thing) => registry.toPublic(thing),
     })
   }
+}
+
+/**
+ * With the ids of the listed members. A member who has left may stay in a list.
+ * @throws GatewayError `invalid_request` (rejects) naming each unknown member
+ */
+async function findListed(
+  dependencies: ControlPlaneDependencies,
+  accountId: AccountId,
+  given: { readonly lists: object; readonly body: object; readonly before: object },
+): Promise<SettingsOf<PlainThing>> {
+  const body: Record<string, unknown> = { ...given.body }
+  const before: Readonly<Record<string, unknown>> = { ...given.before }
+  for (const list of Object.keys(given.lists)) {
+    const texts = body[list] as readonly string[] | undefined
+    if (texts === undefined) continue
+    const known = (before[list] ?? []) as readonly string[]
+    const found = await findMembers(dependencies, accountId, texts)
+    const ids = texts.map((text, place) => found[place]?.member?.userId ?? text)
+    const problems = ids.flatMap((id, place): readonly Problem[] => {
+      const { problem } = found[place] ?? {}
+      const field = `${list}[${place}]`
+      if (problem !== undefined && !known.includes(id))
+        return [{ field, message: `'${id}' ${problem}` }]
+      const first = ids.indexOf(id)
+      return first === place
+        ? []
+        : [{ field, message: `'${texts[place]}' is the same member as ${list}[${first}]` }]
+    })
+    if (problems.length > 0) throw refuse(problems)
+    body[list] = ids
+  }
+  return body as SettingsOf<PlainThing>
 }
 
 // Versions in HTTP: an ETag on an answer with a single resource, and If-Match on its changes.

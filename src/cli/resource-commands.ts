@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
 import type { PlainResource } from '../contract/plain-resources.ts'
-import type { Client, JsonObject } from './client.ts'
+import type { JsonObject } from './client.ts'
 import type { CliContext } from './context.ts'
-import { memberId } from './member-id.ts'
 import { formatTime, printThing } from './output.ts'
 import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
 
@@ -33,8 +32,7 @@ export function resourceCommands(resource: PlainResource) {
         [argument]: given,
         ...pick(flags, [...options, ...Object.keys(lists)]),
       }),
-      send: async (client, _, body) =>
-        client.callNamed(`POST ${path}`, 'id', { body: await withMembers(client, body, lists) }),
+      send: (client, _, body) => client.callNamed(`POST ${path}`, 'id', { body }),
       show,
     })
 
@@ -69,11 +67,8 @@ export function resourceCommands(resource: PlainResource) {
       },
       toBody: (flags: Flags) =>
         changesOf(pick(flags, [...Object.keys(fields), ...Object.keys(lists)])),
-      send: async (client, id, body) =>
-        client.callNamed(`PATCH ${path}/{id}`, 'id', {
-          path: { id },
-          body: await withMembers(client, body, lists),
-        }),
+      send: (client, id, body) =>
+        client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
       show,
     })
 
@@ -88,17 +83,6 @@ export function resourceCommands(resource: PlainResource) {
 
 function pick(flags: Flags, members: readonly string[]): Flags {
   return Object.fromEntries(members.map((member) => [member, flags[member]]))
-}
-
-/** The server stores any text, and a text that is no member's id would count for nobody. */
-async function withMembers(client: Client, body: Flags, lists: object): Promise<Flags> {
-  const found: Record<string, readonly string[]> = {}
-  for (const list of Object.keys(lists)) {
-    const given = body[list]
-    if (Array.isArray(given))
-      found[list] = await Promise.all(given.map((each: string) => memberId(client, each)))
-  }
-  return { ...body, ...found }
 }
 
 /** `none` stands for an empty list. */

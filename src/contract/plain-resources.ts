@@ -13,7 +13,7 @@ export interface PlainField {
   readonly hint?: string
 }
 
-/** A list of ids of members. Absent at creation: empty. */
+/** A list of members, stored by id. Absent at creation: empty. */
 export interface PlainList {
   readonly about: string
   readonly most: number
@@ -77,9 +77,10 @@ export const PLAIN_RESOURCES = {
     lists: {
       members: {
         about:
-          'Ids of members. Their calls bear the tag from now on, so a tag with members is a team.',
+          'Members by id, name or e-mail address; answers have the ids. Their calls bear the tag ' +
+          'from now on, so a tag with members is a team.',
         most: 1_000,
-        each: { max: 100 },
+        each: { max: 255 },
         hint: 'Calls that count for these members bear the tag from now on: a tag with members is a team.',
         help: 'member whose calls bear the tag: id, name or e-mail address; repeat the option for more; none: nobody',
         example: ['user_01a1fbc63aa470d6877cf556d6121edd'],

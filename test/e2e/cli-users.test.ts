@@ -116,7 +116,13 @@ test('a token and a key get their member by the email address or the name', asyn
   expect((await ofMember('keys', 'create', 'b', '--user', 'Jane')).user).toBe(token.owner.id)
   const team = await ofMember('tags', 'create', 'team', '--members', 'jane@example.test')
   expect(team.members).toEqual([token.owner.id])
-  expect(await ofMember('tags', 'update', team.id, '--members', 'zoe@example.test')).toBe(4)
+  const unknown = ['tags', 'update', team.id, '--members', 'zoe@example.test']
+  expect(await runCliInProcess(unknown, { environment })).toMatchObject({
+    ...{
+      exitCode: 1,
+      stderr: expect.stringContaining("members[0]: 'zoe@example.test' is not the"),
+    },
+  })
 })
 
 test('an invitation without a server creates the missing files', async () => {

@@ -151,6 +151,7 @@ tags:
     members:
       - ${ids.member}
       - nobody@example.test
+      - ${ANN}
 keys:
   - name: ci
     user: user_gone
@@ -163,17 +164,18 @@ attribution:
 `)
     expect(await run(server, 'config push')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining(`${FILE}:15: attribution.peopleFigures`),
+      stderr: expect.stringContaining(`${FILE}:16: attribution.peopleFigures`),
     })
     await write((await read(FILE)).replace('peopleFigures: everyone', 'sessions: true'))
     const { stderr, exitCode } = await run(server, 'config push')
     expect([exitCode, ...stderr.trimEnd().split('\n').slice(1)]).toEqual([
       1,
-      `${FILE}:6: tags[0].members[1] names no member of this account: 'nobody@example.test'. List: gatehouse members list`,
-      `${FILE}:9: keys[0].user names no member of this account: 'user_gone'. List: gatehouse members list`,
-      `${FILE}:10: keys[0].tags[1] names no tag. Did you mean 'team-a'?`,
-      `${FILE}:11: keys[1].name names no key`,
-      `${FILE}:13: accessTokens[0].name names no access token`,
+      `${FILE}:6: tags[0].members[1] names no member of this account: 'nobody@example.test'. List: gatehouse users list`,
+      `${FILE}:7: tags[0].members[2] names a member again: '${ANN}'`,
+      `${FILE}:10: keys[0].user names no member of this account: 'user_gone'. List: gatehouse users list`,
+      `${FILE}:11: keys[0].tags[1] names no tag. Did you mean 'team-a'?`,
+      `${FILE}:12: keys[1].name names no key`,
+      `${FILE}:14: accessTokens[0].name names no access token`,
     ])
     expect(await get('/v1/account/attribution')).toMatchObject({ sessions: false })
   })

@@ -2,12 +2,13 @@
 import { type GivenScope, scopeTypeOf } from '../../contract/budget-scope.ts'
 import { END_USER } from '../../core/attribution.ts'
 import type { BudgetScope } from '../../core/budget.ts'
-import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { hashOf } from '../calls/caller-filter.ts'
 import type { ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { checkTag } from './check-fixed.ts'
+import { findMembers } from './find-members.ts'
 
 export interface FoundScope {
   readonly scope: BudgetScope
@@ -69,24 +70,18 @@ function ofGate(
   return { scope: { type: 'gate', gateId: gate.id }, name: gate.id }
 }
 
-const NO_MEMBER =
-  'is not the id, name or e-mail address of a member of this account. List the members with ' +
-  'GET /v1/members, or give the name that calls send as endUser'
-
 async function ofMember(
-  { members }: ControlPlaneDependencies,
+  dependencies: ControlPlaneDependencies,
   accountId: AccountId,
   text: string,
 ): Promise<FoundScope> {
-  const byId = await members.find(accountId, text as UserId)
-  const found = byId === undefined ? await members.findNamed(accountId, text) : [byId]
-  const [member] = found
-  if (member === undefined) throw refuse([{ field: 'member', message: NO_MEMBER }])
-  if (found.length > 1)
-    throw refuse([
-      { field: 'member', message: 'is the name of several members: give the id of one' },
-    ])
-  return { scope: { type: 'user', userId: member.userId }, name: member.name }
+  const [found] = await findMembers(dependencies, accountId, [text])
+  if (found?.member === undefined) {
+    const endUser = found?.isUnknown === true ? ', or give the name that calls send as endUser' : ''
+    throw refuse([{ field: 'member', message: `${found?.problem}${endUser}` }])
+  }
+  const { userId, name } = found.member
+  return { scope: { type: 'user', userId }, name }
 }
 
 function ofEndUser(

@@ -1,5 +1,6 @@
 /** `/v1/tags`, request by request. */
 import { describe, expect, test } from 'bun:test'
+import { createInvitationId, createUserId, DEFAULT_ACCOUNT, type UserId } from '../../core/ids.ts'
 import { strangerKey, useControlPlane } from '../control-plane.fixture.ts'
 
 const plane = useControlPlane()
@@ -96,16 +97,95 @@ test('a tag is created, found, renamed, described and deleted, and the audit log
   expect(changes[4]).toMatchObject({ before: null, after: made })
 })
 
+async function join(name: string, email = `${name.toLowerCase()}@example.test`): Promise<string> {
+  const { invitations, users } = plane.current().store
+  const [id, accountId] = [createUserId(), DEFAULT_ACCOUNT]
+  const times = { createdAt: 1, expiresAt: 2, acceptedAt: null }
+  const by = { id: createInvitationId(), accountId, email, invitedBy: 'key_1', ...times }
+  await invitations.insert(by, email)
+  const user = { id, name, email, passwordHash: 'x' }
+  const joining = { type: 'invitation', tokenSha256: email } as const
+  expect(await users.create(user, joining, 1)).toBeUndefined()
+  return id
+}
+
 test('members of a tag are changed as a whole, and each stands once', async () => {
-  const members = ['user_ann', 'user_bob']
+  const [ann, bob] = [await join('Ann'), await join('Bob')]
+  const members = [ann, bob]
   const { id } = (await (await create({ name: 'team', members })).json()) as { id: string }
   const its = `${url}/${id}`
   expect(await plane.sendForJson({ url: its })).toMatchObject({ members })
   const change = (body: object) => plane.sendForJson({ method: 'PATCH', url: its, body })
   expect(await change({ description: 'x' })).toMatchObject({ members })
-  expect(await change({ members: ['user_bob'] })).toMatchObject({ members: ['user_bob'] })
+  expect(await change({ members: [bob] })).toMatchObject({ members: [bob] })
   expect(await change({ members: ['a', 'a'] })).toMatchObject({ error: 'invalid_request' })
   expect(await change({ members: [] })).toMatchObject({ members: [] })
+})
+
+test('members are given by id, name or e-mail address, and stored by id', async () => {
+  const [ann, oezil] = [await join('Ann'), await join('Özil')]
+  const given = { name: 'team', members: ['ANN@example.test', 'Özil'] }
+  expect(await (await create(given)).json()).toMatchObject({ members: [ann, oezil] })
+  expect(await plane.sendForJson({ url })).toMatchObject({ data: [{ members: [ann, oezil] }] })
+})
+
+describe('a member of a tag is refused', () => {
+  const refusal = async (members: readonly string[], method = 'POST', its = url) => {
+    const body = method === 'POST' ? { name: 'refused', members } : { members }
+    const response = await plane.send({ method, url: its, body })
+    return [response.status, ((await response.json()) as { message?: string }).message]
+  }
+  const isNobody = (field: string, text: string) =>
+    `${field}: '${text}' is not the id, name or e-mail address of a member of this account. List ` +
+    'the members with GET /v1/members'
+
+  test('with its field and value, at the creation and at a change', async () => {
+    const ann = await join('Ann')
+    const { id } = (await (await create({ name: 'team', members: [ann] })).json()) as { id: string }
+    for (const given of [['POST'], ['PATCH', `${url}/${id}`]] as const) {
+      const [method, its] = given
+      expect(await refusal(['Ann', 'zoe@example.test'], method, its)).toEqual([
+        400,
+        isNobody('members[1]', 'zoe@example.test'),
+      ])
+      const gone = createUserId()
+      expect(await refusal([gone, 'nobody'], method, its)).toEqual([
+        400,
+        `${isNobody('members[0]', gone)} (and 1 more)`,
+      ])
+    }
+    expect(await plane.sendForJson({ url })).toMatchObject({ data: [{ members: [ann] }] })
+  })
+
+  test('when several have the name, and when two texts name the same', async () => {
+    const ann = await join('Ann')
+    await join('ann', 'other@example.test')
+    expect(await refusal(['Ann'])).toEqual([
+      400,
+      "members[0]: 'Ann' is the name of several members: give the id of one",
+    ])
+    expect(await refusal([ann, 'ann@example.test'])).toEqual([
+      400,
+      "members[1]: 'ann@example.test' is the same member as members[0]",
+    ])
+  })
+
+  test('when the member belongs to another account', async () => {
+    await join('Ann')
+    const headers = { authorization: `Bearer ${strangerKey}` }
+    expect((await create({ name: 'theirs', members: ['Ann'] }, headers)).status).toBe(400)
+  })
+})
+
+test('a member who has left stays in a tag until taken out', async () => {
+  const [ann, bob] = [await join('Ann'), await join('Bob')]
+  const { id } = (await (await create({ name: 'team', members: [bob] })).json()) as { id: string }
+  expect(await plane.current().store.members.remove(DEFAULT_ACCOUNT, bob as UserId)).toBe(true)
+  const change = (members: readonly string[]) =>
+    plane.sendForJson({ method: 'PATCH', url: `${url}/${id}`, body: { members } })
+  expect(await change([bob, ann])).toMatchObject({ members: [bob, ann] })
+  expect(await change([ann])).toMatchObject({ members: [ann] })
+  expect(await change([bob])).toMatchObject({ error: 'invalid_request' })
 })
 
 test('pages of tags, newest first, hold each tag once', async () => {

@@ -6,8 +6,6 @@ import type { Client, JsonObject } from '../client.ts'
 import type { Kind } from './kinds.ts'
 
 const MOST_MEMBERS = 100_000
-/** A list of a tag takes no longer text. */
-const MOST_CHARACTERS = 100
 
 /** The member of an entry that names people. */
 const PEOPLE_IN: Partial<Record<Kind['section'], string>> = { keys: 'user', tags: 'members' }
@@ -27,7 +25,7 @@ export class People {
     const { rows } = await client.listAll('GET /v1/members', MOST_MEMBERS)
     for (const { id, email } of rows) {
       people.#ids.set(email.toLowerCase(), id)
-      if (email.length <= MOST_CHARACTERS) people.#emails.set(id, email)
+      people.#emails.set(id, email)
     }
     return people
   }
@@ -35,26 +33,30 @@ export class People {
   /** With e-mail addresses instead of ids, in the spelling of the server. */
   toFile(kind: Kind, entry: JsonObject): JsonObject {
     return this.#withPeople(kind, entry, (name) => {
-      const id = this.#ids.get(name.toLowerCase()) ?? name
+      const id = this.#idOf(name)
       return this.#emails.get(id) ?? id
     })
   }
 
   /** With ids instead of e-mail addresses. */
   toServer(kind: Kind, entry: JsonObject): JsonObject {
-    return this.#withPeople(kind, entry, (name) => this.#ids.get(name.toLowerCase()) ?? name)
+    return this.#withPeople(kind, entry, (name) => this.#idOf(name))
   }
 
   listUnknown(kind: Kind, entry: JsonObject): readonly NamedPerson[] {
     const known = new Set(this.#ids.values())
-    const member = PEOPLE_IN[kind.section]
-    const value = member === undefined ? undefined : entry[member]
-    const named: readonly NamedPerson[] = Array.isArray(value)
-      ? value.map((name, index) => ({ name: String(name), path: [member ?? '', index] }))
-      : typeof value === 'string'
-        ? [{ name: value, path: [member ?? ''] }]
-        : []
-    return named.filter(({ name }) => !known.has(this.#ids.get(name.toLowerCase()) ?? name))
+    return listPeople(kind, entry).filter(({ name }) => !known.has(this.#idOf(name)))
+  }
+
+  /** People whom the entry names again, by another text. */
+  listRepeated(kind: Kind, entry: JsonObject): readonly NamedPerson[] {
+    const people = listPeople(kind, entry)
+    const ids = people.map(({ name }) => this.#idOf(name))
+    return people.filter((_, index) => ids.indexOf(ids[index] ?? '') < index)
+  }
+
+  #idOf(name: string): string {
+    return this.#ids.get(name.toLowerCase()) ?? name
   }
 
   #withPeople(kind: Kind, entry: JsonObject, change: (name: string) => string): JsonObject {
@@ -66,4 +68,13 @@ export class People {
       : change(String(value))
     return { ...entry, [member]: changed }
   }
+}
+
+function listPeople({ section }: Kind, entry: JsonObject): readonly NamedPerson[] {
+  const member = PEOPLE_IN[section]
+  const value = member === undefined ? undefined : entry[member]
+  if (member === undefined) return []
+  if (typeof value === 'string') return [{ name: value, path: [member] }]
+  if (!Array.isArray(value)) return []
+  return value.map((name, index) => ({ name: String(name), path: [member, index] }))
 }

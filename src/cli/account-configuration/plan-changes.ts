@@ -226,9 +226,13 @@ function refuseUnknownCallers(file: ConfigurationFile, server: ServerState): Yam
         line: lineOf(...path),
         message:
           `${toPlace(place, path)} names no member of this account: '${name}'. List: ` +
-          'gatehouse members list',
+          'gatehouse users list',
       }))
-      if (kind.isOfExisting !== true) return unknown
+      const repeated = server.people.listRepeated(kind, entry).map(({ name, path }) => ({
+        line: lineOf(...path),
+        message: `${toPlace(place, path)} names a member again: '${name}'`,
+      }))
+      if (kind.isOfExisting !== true) return [...unknown, ...repeated]
       const name = String(entry.name)
       const count = server.names.get(kind)?.get(name) ?? 0
       const one = kind.section === 'keys' ? 'key' : 'access token'

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
@@ -22,6 +22,8 @@ export interface ListPage {
 
 /** More members than a message lists. */
 const MOST_OF_A_NAME = 5
+/** A statement has a bounded number of parameters. */
+const TEXTS_PER_STATEMENT = 500
 
 export class MemberTableStore {
   readonly #database: Kysely<Schema>
@@ -44,18 +46,28 @@ export class MemberTableStore {
 
   /** Members with this name or e-mail address, in any case. */
   async findNamed(accountId: AccountId, text: string): Promise<Member[]> {
-    const wanted = text.toLowerCase()
     const rows = await selectMembers(this.#database)
       .where('members.account_id', '=', accountId)
-      .where(({ eb, fn }) =>
-        eb.or([
-          eb(fn('lower', ['users.name']), '=', wanted),
-          eb(fn('lower', ['users.email']), '=', wanted),
-        ]),
-      )
+      .where(isNamed([text]))
       .limit(MOST_OF_A_NAME)
       .execute()
     return rows.map(toMember)
+  }
+
+  /** Members with one of these ids, names or e-mail addresses, names in any case. */
+  async findGiven(accountId: AccountId, texts: readonly string[]): Promise<Member[]> {
+    const found = new Map<UserId, Member>()
+    for (let at = 0; at < texts.length; at += TEXTS_PER_STATEMENT) {
+      const some = texts.slice(at, at + TEXTS_PER_STATEMENT)
+      const rows = await selectMembers(this.#database)
+        .where('members.account_id', '=', accountId)
+        .where((where) =>
+          where.or([where.eb('members.user_id', 'in', some as UserId[]), isNamed(some)(where)]),
+        )
+        .execute()
+      for (const row of rows) found.set(row.user_id, toMember(row))
+    }
+    return [...found.values()]
   }
 
   async list(accountId: AccountId, page: ListPage): Promise<Member[]> {
@@ -211,6 +223,19 @@ function selectMembers(database: Kysely<Schema>) {
       'members.created_at',
       'users.email',
       'users.name',
+    ])
+}
+
+type MembersWithUsers = Pick<Schema, 'members' | 'users'>
+
+/** The texts are compared as they are too, because SQLite changes the case of ASCII letters only. */
+function isNamed(texts: readonly string[]) {
+  const lower = texts.map((text) => text.toLowerCase())
+  return ({ eb, fn, or }: ExpressionBuilder<MembersWithUsers, keyof MembersWithUsers>) =>
+    or([
+      eb('users.name', 'in', texts),
+      eb(fn('lower', ['users.name']), 'in', lower),
+      eb(fn('lower', ['users.email']), 'in', lower),
     ])
 }
 

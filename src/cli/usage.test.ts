@@ -1,8 +1,11 @@
 /** `gatehouse usage` with more groups than one answer holds. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
 import { seedCallerNames, seedKeys, seedPlannedCalls } from '../../test/support/seed-calls.ts'
 import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
+import { createCallRecord } from '../ledger/call-record.fixture.ts'
+import { openStore } from '../store/open-store.ts'
 
 setDefaultTimeout(120_000)
 
@@ -91,6 +94,58 @@ test('a bill has every one of 5,000 people, and the models of each', async () =>
   expect(pairs[0]).toStartWith('user,user_id,model,model_id,calls,')
   expect(pairs).toHaveLength(KEYS + 1)
   expect(pairs[2]).toStartWith(`person-1@example.com,${idOf(1)},large,large,1,`)
+})
+
+describe('the table', () => {
+  let folder: Awaited<ReturnType<typeof createTemporaryFolder>>
+  beforeAll(async () => {
+    folder = await createTemporaryFolder()
+    const store = await openStore({ path: join(folder.path, 'gatehouse.db') })
+    const call = { startedAt: Date.now() - 3_600_000, user: 'user_1', session: '0'.repeat(16) }
+    const failed = { ...call, outcome: 'failed' } as const
+    const refused = { ...failed, status: 429, errorKind: 'quota_exceeded', attempts: 0 } as const
+    await store.calls.insertMany([
+      createCallRecord(call),
+      createCallRecord({ ...failed, status: 502, errorKind: 'upstream_error' }),
+      ...[1, 2, 3].map(() => createCallRecord({ ...refused, target: null, usage: null })),
+    ])
+    await store.close()
+    await run('account', 'attribution', '--people-figures', 'administrators')
+  })
+  afterAll(() => folder.remove())
+
+  const run = (...words: readonly string[]) =>
+    runCliInProcess(words, { environment: { GATEHOUSE_DATA_DIR: folder.path } })
+  const tableOf = async (...words: readonly string[]) => {
+    const { stdout } = await run('usage', ...words)
+    return stdout.split('\n').map((line) => line.trim().split(/ {2,}/))
+  }
+
+  test('has refused calls in a column of their own, as the dashboard counts them', async () => {
+    const [heads, row] = await tableOf('--by', 'gate')
+    expect(heads).toEqual(expect.arrayContaining(['CALLS', 'ERRORS', 'REFUSED', 'P50']))
+    expect(row?.slice(0, 4)).toEqual(['support', '5', '1', '3'])
+    const csv = (await run('usage', '--by', 'gate', '--csv')).stdout.split('\r\n')
+    expect(csv[1]).toStartWith('support,support,5,1,0.5,')
+    expect((await tableOf('--by', 'target'))[2]?.slice(0, 3)).toEqual(['openai/gpt-5', '2', '1'])
+  })
+
+  test.each(['user', 'tag', 'session', 'model --user user_1', 'user --then-by model'])(
+    'has no columns of latencies by %s',
+    async (by) => {
+      const [heads, row] = await tableOf('--by', ...by.split(' '))
+      expect(heads?.some((head) => /P50|P95/.test(head))).toBe(false)
+      expect(heads?.slice(-2).join()).toMatch(/COST,ID|OUT,COST/)
+      expect(row?.length).toBeGreaterThan(4)
+    },
+  )
+
+  test('keeps the columns of the file, with empty latencies where none are known', async () => {
+    const heads = async (by: string) =>
+      (await run('usage', '--by', by, '--csv')).stdout.split('\r\n')[0]?.split(',').slice(2)
+    expect(await heads('user')).toEqual((await heads('gate')) ?? [])
+    expect(await heads('user')).toContain('duration_p50_ms')
+  })
 })
 
 test('a second dimension needs a first one', async () => {

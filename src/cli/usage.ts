@@ -113,9 +113,7 @@ export function bindUsage(program: Command, context: CliContext): void {
         return printCsv(
           toUsageCsv(sums, { by, nameOf }, thenBy && { by: thenBy, nameOf: nameOfSecond }),
         )
-      const byOne = WITH_ID.has(by) ? BY_ID : BY_GROUP
-      const byGroup = thenBy === undefined ? byOne : BY_PAIR
-      printLine(formatTable(analytics.groupBy === null ? BY_TIME : byGroup, sums))
+      printLine(formatTable(columnsOf(flags, analytics), sums))
       noteUnknown(sums)
     })
 }
@@ -183,26 +181,36 @@ function toQuery({
 
 type Sum = Schemas['UsageSum']
 
-const FIGURES: Columns<Sum> = {
-  CALLS: ({ calls }) => String(calls),
-  ERRORS: ({ errors }) => String(errors),
-  IN: ({ tokens }) => String(tokens.input),
-  OUT: ({ tokens }) => String(tokens.output),
-  COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}${toUsdCell(cost.usd)}`,
+const WITH_ID: ReadonlySet<UsageFlags['by']> = new Set(['key', 'user', 'tag'])
+
+const LATENCIES: Columns<Sum> = {
   P50: ({ durationMs }) => toMs(durationMs.p50),
   P95: ({ durationMs }) => toMs(durationMs.p95),
   'FIRST BYTE P50': ({ firstByteMs }) => toMs(firstByteMs.p50),
 }
 
-const BY_TIME: Columns<Sum> = { '': ({ start }) => start.slice(0, 10), ...FIGURES }
+/** Latencies and refused calls have columns only where the gateway knows any. */
+function columnsOf({ by, thenBy }: UsageFlags, { data, groupBy }: Analytics): Columns<Sum> {
+  const hasRefused = data.some((sum) => refusedIn(sum) > 0)
+  const hasLatencies = data.some(({ durationMs }) => durationMs.p50 !== null)
+  return {
+    '': groupBy === null ? ({ start }) => start.slice(0, 10) : nameOf,
+    ...(thenBy !== undefined && { 'THEN BY': nameOfSecond }),
+    CALLS: ({ calls }) => String(calls),
+    ERRORS: (sum) => String(sum.errors - refusedIn(sum)),
+    ...(hasRefused && { REFUSED: (sum: Sum) => String(refusedIn(sum)) }),
+    IN: ({ tokens }) => String(tokens.input),
+    OUT: ({ tokens }) => String(tokens.output),
+    COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}${toUsdCell(cost.usd)}`,
+    ...(hasLatencies && LATENCIES),
+    ...(thenBy === undefined && WITH_ID.has(by) && { ID: ({ group }: Sum) => group ?? '-' }),
+  }
+}
 
-const BY_GROUP: Columns<Sum> = { '': nameOf, ...FIGURES }
-
-const WITH_ID: ReadonlySet<UsageFlags['by']> = new Set(['key', 'user', 'tag'])
-
-const BY_ID: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
-
-const BY_PAIR: Columns<Sum> = { '': nameOf, 'THEN BY': nameOfSecond, ...FIGURES }
+/** A part of `errors`, which the gateway refused itself. A gateway of an earlier version does not send it. */
+function refusedIn({ refused = 0 }: Partial<Sum>): number {
+  return refused
+}
 
 function nameOfSecond({ thenName, thenGroup, isRest }: Sum): string {
   return thenName ?? thenGroup ?? (isRest ? '' : '(none)')

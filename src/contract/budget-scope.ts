@@ -30,8 +30,8 @@ const MEMBERS = {
     })
     .meta({
       description:
-        'The user whose calls the budget limits, as calls name the user. Names are only read ' +
-        'from calls while `endUsers` of the attribution settings is on.',
+        'The user whose calls the budget limits, as calls name the user. Needs `endUsers` of ' +
+        'the attribution settings: names are only read from calls while it is on.',
     }),
   tag: label({ min: 1, max: 129 }).meta({
     description: 'The tag whose calls the budget limits, as `name` or `name:value`.',

@@ -103,7 +103,14 @@ test('figures of other people are hidden until the owner shows them in the setti
   await page.getByRole('list', { name: 'Top gates' }).waitFor()
   expect(await page.getByRole('list', { name: 'Top people' }).count()).toBe(0)
   const body = { endUser: 'ann', limitUsd: 7, period: 'month' }
-  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', body)).status).toBe(201)
+  const switches = '/v1/account/attribution'
+  for (const [method, path, sent, status] of [
+    ['POST', '/v1/budgets', body, 400],
+    ['PATCH', switches, { endUsers: true }, 200],
+    ['POST', '/v1/budgets', body, 201],
+    ['PATCH', switches, { endUsers: false }, 200],
+  ] as const)
+    expect((await controlPlaneCall(gatehouse, method, path, sent)).status).toBe(status)
   await follow(page, '/settings/budgets')
   await page.getByText(': use is hidden').waitFor()
   expect(await page.getByRole('button', { name: 'Show use of ann' }).count()).toBe(0)

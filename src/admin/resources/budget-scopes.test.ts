@@ -16,6 +16,7 @@ beforeEach(async () => {
   const joining = { type: 'first', accountId: DEFAULT_ACCOUNT } as const
   expect(await current().store.users.create(user, joining, 1)).toBeUndefined()
   await sendForJson({ method: 'POST', url: '/v1/tags', body: { name: 'team' } })
+  await current().attribution.change(DEFAULT_ACCOUNT, { endUsers: true })
 })
 
 const create = (body: object) =>
@@ -62,6 +63,46 @@ test('an end user and a tag are stored with the hashes that the ledger has', asy
 
 test.each(['a', 'a'.repeat(255)])('an end user with a name of allowed length', async (endUser) => {
   expect(await create({ endUser })).toMatchObject({ scope: 'user', endUser })
+})
+
+describe('a budget that would count no call', () => {
+  const NOTHING = { endUsers: false, membersAndTags: false }
+  test.each([
+    [{ endUser: 'bob' }, 'endUser', 'end users', 'endUsers', { endUsers: true }],
+    [{ tag: 'team' }, 'tag', 'members and tags', 'membersAndTags', { membersAndTags: true }],
+    [{ member: ANN }, 'member', 'members and tags', 'membersAndTags', { membersAndTags: true }],
+    [
+      ...[{ scope: 'each-user' }, 'scope', 'members and tags and end users'],
+      ...['membersAndTags` or `endUsers', { endUsers: true }],
+    ],
+  ] as const)('of %j is refused with the switch', async (given, field, who, name, on) => {
+    await current().attribution.change(DEFAULT_ACCOUNT, NOTHING)
+    expect(await create(given)).toMatchObject({
+      error: 'invalid_request',
+      message:
+        `${field}: would count no call, because the account does not record ${who}. First switch ` +
+        `on \`${name}\` with PATCH /v1/account/attribution`,
+    })
+    await current().attribution.change(DEFAULT_ACCOUNT, on)
+    expect(await create(given)).toMatchObject({ id: expect.stringContaining('bud_') })
+  })
+
+  test('is still changed and shown if the switch is turned off later', async () => {
+    const { id } = await create({ endUser: 'bob' })
+    await current().attribution.change(DEFAULT_ACCOUNT, NOTHING)
+    const url = `/v1/budgets/${id}`
+    const body = { limitTokens: 7 }
+    expect(await sendForJson({ method: 'PATCH', url, body })).toMatchObject({ limitTokens: 7 })
+    expect(await sendForJson({ url })).toMatchObject({ endUser: 'bob' })
+  })
+
+  test.each([{ scope: 'account' }, { scope: 'each-key' }, { gateId: 'demo' }])(
+    'is none of %j',
+    async (given) => {
+      await current().attribution.change(DEFAULT_ACCOUNT, NOTHING)
+      expect(await create(given)).toMatchObject({ id: expect.stringContaining('bud_') })
+    },
+  )
 })
 
 describe('is refused', () => {

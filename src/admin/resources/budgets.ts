@@ -5,11 +5,13 @@ import {
   type CreateBudgetBody,
   NEEDS_STEERING,
 } from '../../contract/budgets.ts'
+import type { AttributionSettings } from '../../core/attribution.ts'
 import {
   amountOf,
   type Budget,
   type BudgetLimit,
   type BudgetRaise,
+  type BudgetScope,
   ceilingOf,
   DEFAULT_REFUSE_AT,
   toPublicBudget,
@@ -37,7 +39,7 @@ import { toScope } from './budget-scope.ts'
 import { bindFusedStops } from './fused-stops.ts'
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
-  const { budgets, gates, stops, whenCounted } = dependencies
+  const { attribution, budgets, gates, stops, whenCounted } = dependencies
   const toBody = (budget: Budget, caller: ControlPlaneCaller) => {
     const people = new PeopleView(caller, dependencies)
     return toBudgetBody(budget, budgets.windowOf(budget), people.seesBudget(budget))
@@ -51,6 +53,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const caller = callerOf(bindings)
       const budget = await toNewBudget(dependencies, accountId, body)
       assertMayLimit(caller, budget)
+      assertRecorded(attribution.settingsOf(accountId), budget.scope)
       return toBody(await budgets.create(accountId, budget), caller)
     },
     async update(accountId, id, changes, caller) {
@@ -110,6 +113,41 @@ function assertMayLimit(caller: ControlPlaneCaller, { scope }: Pick<Budget, 'sco
   if (scope.type !== 'user' && scope.type !== 'each-user') return
   if (actor.type === 'user' && scope.type === 'user' && scope.userId === actor.userId) return
   assertOwnerOrKey(caller)
+}
+
+/** @throws GatewayError `invalid_request` for callers who are not recorded, so that no call would count */
+function assertRecorded(settings: AttributionSettings, scope: BudgetScope): void {
+  const { field, switches } = neededSwitches(scope)
+  if (switches.length === 0 || switches.some(({ setting }) => settings[setting])) return
+  const who = switches.map(({ who }) => who).join(' and ')
+  const settingNames = switches.map(({ setting }) => `\`${setting}\``).join(' or ')
+  throw refuse([
+    {
+      field,
+      message:
+        `would count no call, because the account does not record ${who}. First switch on ` +
+        `${settingNames} with PATCH /v1/account/attribution`,
+    },
+  ])
+}
+
+const END_USERS = { setting: 'endUsers', who: 'end users' } as const
+const MEMBERS_AND_TAGS = { setting: 'membersAndTags', who: 'members and tags' } as const
+
+/** One of the switches is enough. */
+function neededSwitches(scope: BudgetScope) {
+  switch (scope.type) {
+    case 'user':
+      return scope.endUser === undefined
+        ? { field: 'member', switches: [MEMBERS_AND_TAGS] }
+        : { field: 'endUser', switches: [END_USERS] }
+    case 'tag':
+      return { field: 'tag', switches: [MEMBERS_AND_TAGS] }
+    case 'each-user':
+      return { field: 'scope', switches: [MEMBERS_AND_TAGS, END_USERS] }
+    default:
+      return { field: 'scope', switches: [] }
+  }
 }
 
 /** @throws GatewayError `invalid_request` when the account has no such key, gate, member or tag */

@@ -126,6 +126,7 @@ describe('a new hash key', () => {
     const create = (body: object) => sendForJson({ method: 'POST', url: '/v1/budgets', body })
     const limit = { limitTokens: 1_000_000, period: 'month' }
     await sendForJson({ method: 'POST', url: '/v1/tags', body: { name: 'team-a' } })
+    await current().attribution.change(DEFAULT_ACCOUNT, { endUsers: true })
     const ofTag = await create({ ...limit, name: 'tag', tag: 'team-a' })
     const ofAnn = await create({ ...limit, name: 'ann', endUser: NAME })
     expect([ofTag.id, ofAnn.id]).toEqual([expect.any(String), expect.any(String)])

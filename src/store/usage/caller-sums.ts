@@ -64,20 +64,23 @@ export class CallerSums {
     }
   }
 
-  *#rowsOf(call: CallRecord): Generator<CounterColumns> {
+  #rowsOf(call: CallRecord): readonly CounterColumns[] {
     const { accountId, user, session, tags } = call
     const startsAt = call.startedAt - (call.startedAt % DAY_MS)
-    const day = { account_id: accountId, starts_at: startsAt }
-    if (user !== undefined)
-      yield this.#users.find([accountId, startsAt, user], () => ({ ...day, user_id: user }))
-    if (tags !== undefined)
-      for (const tag of [ANY_TAG, ...new Set(tags.split(' '))])
-        yield this.#tags.find([accountId, startsAt, tag], () => ({ ...day, tag_id: tag }))
-    if (session !== undefined) yield this.#findSession(session, call)
+    const rows: CounterColumns[] = []
+    if (user !== undefined) rows.push(this.#users.find(accountId, startsAt, user, toUserDay))
+    if (tags !== undefined) {
+      rows.push(this.#tags.find(accountId, startsAt, ANY_TAG, toTagDay))
+      for (const tag of new Set(tags.split(' ')))
+        rows.push(this.#tags.find(accountId, startsAt, tag, toTagDay))
+    }
+    if (session !== undefined) rows.push(this.#findSession(session, call))
+    return rows
   }
 
   #findSession(session: string, call: CallRecord): CallSessionTable {
-    return this.#sessions.find([call.accountId, 0, session], () => ({
+    return this.#sessions.find(call.accountId, WHOLE_SESSION, session, () => ({
+      ...NO_USAGE,
       account_id: call.accountId,
       session_id: session,
       key_id: call.keyId,
@@ -99,26 +102,57 @@ export class CallerSums {
   }
 }
 
-type Place = readonly [account: AccountId, startsAt: number, id: string]
+/** Stands for the day of a session's row, which is not divided by days. */
+const WHOLE_SESSION = 0
 
-class SumsByPlace<Row extends CounterColumns> {
-  readonly #rows = new Map<string, Row>()
+type ToRow<Row> = (accountId: AccountId, startsAt: number, id: string) => Row
 
-  find(place: Place, create: () => Omit<Row, keyof CounterColumns>): Row {
-    const key = toSortKey(place)
-    const known = this.#rows.get(key)
+const toUserDay: ToRow<UserDayTable> = (account_id, starts_at, user_id) => ({
+  ...NO_USAGE,
+  ...{ account_id, starts_at, user_id },
+})
+
+const toTagDay: ToRow<TagDayTable> = (account_id, starts_at, tag_id) => ({
+  ...NO_USAGE,
+  ...{ account_id, starts_at, tag_id },
+})
+
+/** Nested maps, because building a text key costs more than adding a call. */
+class SumsByPlace<Row> {
+  readonly #accounts = new Map<AccountId, Map<number, Map<string, Row>>>()
+
+  find(accountId: AccountId, startsAt: number, id: string, toRow: ToRow<Row>): Row {
+    const rows = this.#rowsOf(accountId, startsAt)
+    const known = rows.get(id)
     if (known !== undefined) return known
-    const row = { ...create(), ...NO_USAGE } as Row
-    this.#rows.set(key, row)
+    const row = toRow(accountId, startsAt, id)
+    rows.set(id, row)
     return row
   }
 
+  #rowsOf(accountId: AccountId, startsAt: number): Map<string, Row> {
+    const known = this.#accounts.get(accountId)?.get(startsAt)
+    if (known !== undefined) return known
+    const days = this.#accounts.get(accountId) ?? new Map<number, Map<string, Row>>()
+    const rows = new Map<string, Row>()
+    this.#accounts.set(accountId, days.set(startsAt, rows))
+    return rows
+  }
+
   sorted(): readonly Row[] {
-    return [...this.#rows.keys()].sort().flatMap((key) => this.#rows.get(key) ?? [])
+    return inOrder(this.#accounts, compareTexts).flatMap((days) =>
+      inOrder(days, (one, other) => one - other).flatMap((rows) => inOrder(rows, compareTexts)),
+    )
   }
 }
 
-/** Account ids contain no line break, so the key is unambiguous. */
-function toSortKey([account, startsAt, id]: Place): string {
-  return `${account}\n${String(startsAt).padStart(15, '0')}\n${id}`
+function inOrder<Key, Value>(
+  map: ReadonlyMap<Key, Value>,
+  compare: (one: Key, other: Key) => number,
+): readonly Value[] {
+  return [...map].sort(([one], [other]) => compare(one, other)).map(([, value]) => value)
+}
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : 1
 }

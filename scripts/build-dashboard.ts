@@ -33,46 +33,20 @@ const ENTRY_SCRIPT = /<script type="module"[^>]*><\/script>/
 
 const ASKED_FIRST = '<link rel="preload" as="fetch" crossorigin href="/v1/session">'
 
-/** Most people open this page first, and the page needs what most other pages need. */
-const FIRST_PAGE = 'web/features/overview/overview-page.tsx'
-const SHARED_BY = 3
-const SMALL_BYTES = 8_192
-
-/**
- * Small parts that the first page shares with other pages, named in the HTML so that the browser
- * loads them without waiting for the first script.
- */
-function findSharedParts({ outputs }: Bun.BuildMetafile): readonly string[] {
-  const users = new Map<string, number>()
-  for (const { imports } of Object.values(outputs))
-    for (const { path, kind } of imports)
-      if (kind === 'import-statement') users.set(path, (users.get(path) ?? 0) + 1)
-  const first = Object.values(outputs).find(({ entryPoint }) => entryPoint === FIRST_PAGE)
-  if (first === undefined) throw new Error(`the bundle has no ${FIRST_PAGE}`)
-  return first.imports
-    .map(({ path }) => path)
-    .filter((path) => (users.get(path) ?? 0) >= SHARED_BY)
-    .filter((path) => (outputs[path]?.bytes ?? SMALL_BYTES) < SMALL_BYTES)
-    .map((path) => path.replace(/^\.\//, ''))
-}
-
 /**
  * Moves the style sheet behind the page's first content, so that the content is visible before the
  * style sheet arrives.
  */
-function arrangePage(html: string, shared: readonly string[]): string {
+function arrangePage(html: string): string {
   const style = STYLE_LINK.exec(html)?.[0]
   const script = ENTRY_SCRIPT.exec(html)?.[0]
   if (style === undefined || script === undefined)
     throw new Error('the bundled page has another form than expected')
-  const preloads = shared
-    .map((path) => `<link rel="modulepreload" crossorigin href="${BASE_PATH}${path}">`)
-    .join('')
   return html
     .replace(style, '')
     .replace(script, '')
     .replace('</head>', `${ASKED_FIRST}\n</head>`)
-    .replace('</body>', `${style}${script}${preloads}\n</body>`)
+    .replace('</body>', `${style}${script}\n</body>`)
 }
 
 async function build(sources: string): Promise<void> {
@@ -84,7 +58,6 @@ async function build(sources: string): Promise<void> {
     target: 'browser',
     minify: true,
     splitting: true,
-    metafile: true,
     publicPath: BASE_PATH,
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: {
@@ -95,11 +68,9 @@ async function build(sources: string): Promise<void> {
     external: [`${FONTS_PATH}*`],
     plugins: [tailwind],
   })
-  if (result.metafile === undefined) throw new Error('the bundler told of no parts')
-  const shared = findSharedParts(result.metafile)
   for (const artifact of result.outputs) {
     const bytes = artifact.path.endsWith('.html')
-      ? Buffer.from(arrangePage(await artifact.text(), shared))
+      ? Buffer.from(arrangePage(await artifact.text()))
       : Buffer.from(await artifact.arrayBuffer())
     const path = join(unfinished, artifact.path)
     mkdirSync(dirname(path), { recursive: true })

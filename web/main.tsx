@@ -8,6 +8,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { useIsConnectionLost } from './app/connection.ts'
 import { queryClient } from './app/query-client.ts'
+import './app/first-parts.ts'
 import { router } from './app/router.tsx'
 import { followSystemTheme } from './app/theme.ts'
 

@@ -745,7 +745,7 @@ test('the page shows something before any script or style has come', async () =>
   await slow.close()
 })
 
-test('the session and the common parts are requested once, while the first script is on its way', async () => {
+test('the session is requested once, while the first script is on its way', async () => {
   const slow = await visit.context.newPage()
   const html = await (await slow.request.get('/dashboard/')).text()
   const entry = /<script type="module"[^>]* src="([^"]+)"/.exec(html)?.[1] ?? ''
@@ -758,10 +758,7 @@ test('the session and the common parts are requested once, while the first scrip
   slow.on('request', (request) => asked.push(new URL(request.url()).pathname))
   const scripts = () => asked.filter((path) => path.endsWith('.js'))
   await slow.goto('/dashboard/gates', { waitUntil: 'commit' })
-  await untilItHolds(async () => {
-    expect(asked).toContain('/v1/session')
-    expect(scripts().length).toBeGreaterThan(10)
-  })
+  await untilItHolds(async () => expect(asked).toContain('/v1/session'))
   held.resolve()
   await slow.getByRole('heading', { name: 'Gates', level: 1 }).waitFor()
   expect(asked.filter((path) => path === '/v1/session')).toEqual(['/v1/session'])

@@ -167,7 +167,7 @@ function addRules(command: Command, end: string): void {
       collect,
     )
     .option('--owner-member <member>', `member that the token belongs to: ${A_MEMBER}`)
-    .option('--owner-tag <id>', 'tag that the token belongs to')
+    .option('--owner-tag <tag>', 'tag that the token belongs to: id or name')
     .option('--expires-at <time>', end, parseEnd)
     .option('--requests-per-minute <n>', `most requests a minute; ${NO_LIMIT}: as the plan`, whole)
     .option('--tokens-per-minute <n>', `most tokens a minute; ${NO_LIMIT}: as the plan`, whole)
@@ -212,8 +212,18 @@ async function withOwner<Body extends Pick<ReturnType<typeof toRules>, 'owner'>>
   body: Body,
 ): Promise<Body> {
   const { owner } = body
-  if (owner?.type !== 'member') return body
-  return { ...body, owner: { ...owner, id: await memberId(client, owner.id) } }
+  if (owner === undefined) return body
+  const findId = owner.type === 'member' ? memberId : tagId
+  return { ...body, owner: { ...owner, id: await findId(client, owner.id) } }
+}
+
+/** @throws CliError when no tag has this id or name */
+async function tagId(client: Client, given: string): Promise<string> {
+  const { rows } = await client.listAll('GET /v1/tags', Number.POSITIVE_INFINITY)
+  const found = rows.find(({ id }) => id === given) ?? rows.find(({ name }) => name === given)
+  if (found === undefined)
+    throw new CliError('notFound', `There is no tag '${given}': see gatehouse tags list.`)
+  return found.id
 }
 
 function listOrAll(given: readonly string[] | undefined, all: string): string[] | null | undefined {

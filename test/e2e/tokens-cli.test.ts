@@ -39,6 +39,7 @@ test('a token is created, listed, shown, changed, rotated and deleted', async ()
 
 test.each([
   ['no name', ['create'], 2],
+  ['an unknown tag as the owner', ['create', 'x', '--owner-tag', 'nowhere'], 4],
   ['two owners', ['create', 'x', '--owner-member', 'a', '--owner-tag', 'b'], 2],
   ['a limit that is no number', ['create', 'x', '--requests-per-minute', 'many'], 2],
   ['a gate that is not there', ['create', 'x', '--gate', 'nowhere'], 1],
@@ -47,6 +48,17 @@ test.each([
   ['an unknown token', ['delete', 'key_1', '--yes'], 4],
 ] as const)('%s is refused', async (_name, words, exitCode) => {
   expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
+})
+
+test('a tag that owns a token is given by its name or id', async () => {
+  const { id } = JSON.parse((await command(['tags', 'create', 'team-a', '--json'])).stdout)
+  const owner = { type: 'tag', id }
+  const made = await run(['create', 'by name', '--owner-tag', 'team-a', '--json'])
+  expect(JSON.parse(made.stdout)).toMatchObject({ owner })
+  const tokenId = (JSON.parse(made.stdout) as { id: string }).id
+  const changed = await run(['update', tokenId, '--owner-tag', id, '--json'])
+  expect(JSON.parse(changed.stdout)).toMatchObject({ owner })
+  await run(['delete', tokenId, '--yes'])
 })
 
 test('the list says which tokens expire soon', async () => {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { scopeTypeOf } from '../contract/budget-scope.ts'
 import { MAX_PAGE_SIZE } from '../contract/lists.ts'
-import { AT_LIMIT_RULES, BUDGET_SCOPES, UNPRICED_RULES } from '../core/budget.ts'
+import { AT_LIMIT_RULES, BUDGET_SCOPES, DEFAULT_REFUSE_AT, UNPRICED_RULES } from '../core/budget.ts'
 import { MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
 import { CliError } from './cli-error.ts'
@@ -295,7 +295,7 @@ function withLimitOptions(command: Command): Command {
     )
     .option(
       '--refuse-at <share>',
-      'with cheaper and free-only: the share of the limit at which calls are refused, such as 1.3',
+      `with cheaper and free-only: the share of the limit at which calls are refused (default: ${DEFAULT_REFUSE_AT})`,
       (text) => parseDecimal(text, { min: 1, max: 10 }),
     )
     .option('--name <text>', 'name of the budget')

@@ -49,6 +49,11 @@ test('the help of a command says which of its options must be given', async () =
   ])
 })
 
+test('the help of a budget names the share at which calls are refused by default', async () => {
+  const { stdout } = await run(['budgets', 'create', '--help'])
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('at which calls are refused (default: 1.2)')
+})
+
 test.each([
   [['help', 'keyz'], 'keys'],
   [['keyz', '--help'], 'keys'],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AT_LIMIT_RULES, UNPRICED_RULES } from '../core/budget.ts'
 import { isWholeNanoUsd, MAX_LIMIT_USD } from '../core/money.ts'
 import { PERIODS } from '../core/period.ts'
-import { isTimeZone, UTC } from '../core/time-zone.ts'
+import { isTimeZone, toZoneName, UTC } from '../core/time-zone.ts'
 import { checkScope, SCOPE_MEMBERS, scopeAnswer, scopeFields } from './budget-scope.ts'
 import { fuse, fuseAnswer } from './fuses.ts'
 import { listOf } from './lists.ts'
@@ -38,8 +38,12 @@ const timeZone = z
   .max(64)
   .refine(isTimeZone, {
     error: 'is not the IANA name of a time zone, such as UTC or Europe/Berlin',
+    abort: true,
   })
+  .transform(toZoneName)
   .meta({
+    type: 'string',
+    maxLength: 64,
     description:
       'The IANA name of the time zone in which days, weeks and months begin at midnight.',
     example: 'Europe/Berlin',

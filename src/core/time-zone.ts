@@ -15,6 +15,11 @@ export function isTimeZone(name: string): boolean {
   return /^[A-Za-z]/.test(name) && formatOf(name) !== undefined
 }
 
+/** @returns the name in the usual case: `Europe/Berlin` for `europe/berlin` */
+export function toZoneName(name: string): string {
+  return formatOf(name)?.resolvedOptions().timeZone ?? name
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 /** Names of zones come from requests, so the cache is bounded. */
 const MOST_FORMATS = 100

@@ -26,6 +26,16 @@ test('a time zone sets when the period ends; without one it is UTC', async () =>
   })
 })
 
+test.each([
+  ['europe/BERLIN', 'Europe/Berlin'],
+  ['utc', 'UTC'],
+  ['asia/kolkata', 'Asia/Kolkata'],
+])('a time zone given as %s is stored as %s', async (timeZone, name) => {
+  expect(await create({ timeZone })).toMatchObject({ timeZone: name })
+  const [stored] = await plane.current().store.budgets.loadAll()
+  expect(stored?.timeZone ?? 'UTC').toBe(name)
+})
+
 describe('an invalid field is named', () => {
   plane.check([
     ['no scope', 'POST /v1/budgets', { limitTokens: 1, period: 'day' }, 400, 'scope: is missing'],

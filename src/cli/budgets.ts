@@ -202,7 +202,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
         .option(
           '--by <amount>',
           'added to the limit, in US dollars or tokens like the limit',
-          parseUsd,
+          parseAmount,
         )
         .option('--until <time>', 'when the raise ends, such as 2026-12-04T18:00:00Z')
         .option('--end', 'end the raise now'),
@@ -303,10 +303,15 @@ function withLimitOptions(command: Command): Command {
 }
 
 function parseUsd(text: string): number {
+  const usd = parseAmount(text)
+  if (usd > MAX_LIMIT_USD)
+    throw new InvalidArgumentError(`The amount must be at most ${MAX_LIMIT_USD} US dollars.`)
+  return usd
+}
+
+function parseAmount(text: string): number {
   if (!/^\d+(\.\d{1,9})?$/.test(text) || Number(text) <= 0)
     throw new InvalidArgumentError('The amount must be above 0 and have at most nine decimals.')
-  if (Number(text) > MAX_LIMIT_USD)
-    throw new InvalidArgumentError(`The amount must be at most ${MAX_LIMIT_USD} US dollars.`)
   return Number(text)
 }
 

@@ -9,14 +9,14 @@ import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
 
-const MAX_TOKENS = 1_000_000_000_000
+export const MAX_LIMIT_TOKENS = 1_000_000_000_000
 const MAX_ALERTS = 10
 
 const name = label({ min: 1, max: 120 })
 const limitTokens = z
   .int()
   .min(1)
-  .max(MAX_TOKENS)
+  .max(MAX_LIMIT_TOKENS)
   .meta({ description: 'Input and output tokens per period.' })
 const limitUsd = z
   .number()
@@ -88,8 +88,12 @@ const raise = z
     by: z
       .number()
       .positive()
-      .max(MAX_TOKENS)
-      .meta({ description: 'Added to the limit, in its unit: US dollars or tokens.' }),
+      .max(MAX_LIMIT_TOKENS)
+      .meta({
+        description:
+          'Added to the limit, in its unit: US dollars or tokens. The raised limit is at most ' +
+          'the highest limit: 9,000,000 US dollars or 1,000,000,000,000 tokens.',
+      }),
     until: z.iso
       .datetime({
         offset: true,

@@ -58,6 +58,12 @@ test('a budget is created, used up, shown, raised and deleted', async () => {
   expect((await run(['budgets', 'list'])).stdout).toContain('1 tokens')
   expect((await run(['budgets', 'update', id, '--tokens', '100000'])).exitCode).toBe(0)
   expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
+  const raise = ['budgets', 'raise', id, '--until', '2100-01-01T00:00:00Z', '--json', '--by']
+  const raised = await run([...raise, '20000000'])
+  expect(JSON.parse(raised.stdout)).toMatchObject({ raise: { by: 20_000_000 } })
+  expect(await run([...raise, '1000000000000'])).toMatchObject({
+    ...{ exitCode: 1, stderr: expect.stringContaining('raise.by: must be less') },
+  })
   const simulate = ['budgets', 'simulate', '--gate', 'try', '--tokens', '1', '--period', 'total']
   const simulated = await run(simulate)
   expect(simulated.stderr).not.toContain('--from')

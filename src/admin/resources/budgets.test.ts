@@ -36,6 +36,27 @@ test.each([
   expect(stored?.timeZone ?? 'UTC').toBe(name)
 })
 
+describe('the limit with its raise is at most the highest limit', () => {
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  const change = (id: unknown, body: object) =>
+    plane.sendForJson({ method: 'PATCH', url: `/v1/budgets/${id}`, body })
+  test.each([
+    [{ limitTokens: 1_000 }, 999_999_999_000, 'limitTokens', '1000000000000 tokens'],
+    [{ limitTokens: undefined, limitUsd: 50 }, 8_999_950, 'limitUsd', '9000000 US dollars'],
+  ])('of %j', async (limit, most, field, highest) => {
+    const { id } = await create(limit)
+    const raise = { by: most, until }
+    const message = `must be less: the limit with its raise is at most ${highest}`
+    expect(await change(id, { raise: { ...raise, by: most + 1 } })).toMatchObject({
+      message: `raise.by: ${message}`,
+    })
+    expect(await change(id, { raise })).toMatchObject({ raise: { by: most } })
+    expect(await change(id, { name: 'other' })).toMatchObject({ name: 'other' })
+    expect(await change(id, { [field]: 2_000 })).toMatchObject({ message: `${field}: ${message}` })
+    expect(await change(id, { [field]: 2_000, raise: null })).toMatchObject({ [field]: 2_000 })
+  })
+})
+
 describe('an invalid field is named', () => {
   plane.check([
     ['no scope', 'POST /v1/budgets', { limitTokens: 1, period: 'day' }, 400, 'scope: is missing'],

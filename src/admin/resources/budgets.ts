@@ -3,6 +3,7 @@ import {
   type BudgetBody,
   budgetResource,
   type CreateBudgetBody,
+  MAX_LIMIT_TOKENS,
   NEEDS_STEERING,
 } from '../../contract/budgets.ts'
 import type { AttributionSettings } from '../../core/attribution.ts'
@@ -20,7 +21,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { FuseOwner } from '../../core/fuse.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { toNanoUsd, toUsd } from '../../core/money.ts'
+import { MAX_NANO_USD, toNanoUsd, toUsd } from '../../core/money.ts'
 import { spanOf } from '../../core/period.ts'
 import type { NewBudget } from '../../limits/budget-registry.ts'
 import type { UsageWindow } from '../../limits/usage-counter.ts'
@@ -65,12 +66,18 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const { type } = before.limit
       const other = type === 'tokens' ? limitUsd : limitTokens
       if (other !== undefined) {
-        const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
+        const field = toLimitField(type === 'tokens' ? 'spend' : 'tokens')
         throw refuse([
           { field, message: 'is not what this budget limits; create a new budget instead' },
         ])
       }
       const raise = toRaise(changes.raise, type)
+      const after = {
+        limit: limit ?? before.limit,
+        raise: raise === undefined ? before.raise : raise,
+      }
+      if (raise != null || limit !== undefined)
+        assertBounded(after, raise != null ? 'raise.by' : toLimitField(type))
       const rule = toRule(changes, before)
       const words = { name, unpriced, message, alertAt, fuse: changes.fuse }
       const change = { ...words, ...rule, limit, raise }
@@ -207,6 +214,22 @@ function toRaise(
   const by = type === 'tokens' ? Math.round(given.by) : toNanoUsd(given.by)
   if (by < 1) throw refuse([{ field: 'raise.by', message: 'must be at least one token' }])
   return { by, untilMs: Date.parse(given.until) }
+}
+
+function toLimitField(type: BudgetLimit['type']): 'limitTokens' | 'limitUsd' {
+  return type === 'tokens' ? 'limitTokens' : 'limitUsd'
+}
+
+/**
+ * Amounts above the highest limit are not exact.
+ * @throws GatewayError `invalid_request` when the limit and its raise exceed the highest limit
+ */
+function assertBounded(budget: Pick<Budget, 'limit' | 'raise'>, field: string): void {
+  const { type } = budget.limit
+  const most = type === 'tokens' ? MAX_LIMIT_TOKENS : MAX_NANO_USD
+  if (ceilingOf(budget, Date.now()) <= most) return
+  const words = type === 'tokens' ? `${most} tokens` : `${toUsd(most)} US dollars`
+  throw refuse([{ field, message: `must be less: the limit with its raise is at most ${words}` }])
 }
 
 function toBudgetBody(

@@ -28,13 +28,13 @@ Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no g
 machine, and writes docs/benchmarks.md, its plot, the figures in README.md and bench/results/.
 
 --quick       less than five minutes; prints how it compares with the stored results and leaves them alone
+--rounds      how often contenders take turns; figures are medians
 --only        one part, --contender some contenders; they too leave the stored results alone
 --render      measures nothing: writes the page anew from the stored results, after a change of its prose
 
---rounds      how often contenders take turns; the figures are medians of the rounds
-
-PROGRAMS=NAME=PATH[=named],… adds programs that \`make binary\` made of other commits, as contenders of
-a quick run. With \`named\` each call sends a user, a session and a tag, and the account counts them.
+PROGRAMS=NAME=PATH[=VARIANT],… adds programs that \`make binary\` made of other commits, as contenders of
+a quick run. Variants: each call sends a user, a session and a tag, and they are \`counted\`, or
+\`uncounted\`, because the account switched attribution off.
 GATEWAY_URL (with GATEWAY_HEADERS, a JSON object, and GATEWAY_MODEL) adds a gateway of your own.`
 
 const RESULTS = 'bench/results'

@@ -34,9 +34,12 @@ export interface GatehouseOptions {
   readonly dataFolder?: string
   /** By default the program of this commit. */
   readonly program?: string
-  /** Whether each call sends a user, a session and a tag, which the account counts. */
-  readonly hasNames?: boolean
+  /** Whether each call sends a user, a session and a tag; undefined: it sends none. */
+  readonly names?: SentNames | undefined
 }
+
+/** Whether the account attributes calls to the names that they send. */
+export type SentNames = 'counted' | 'uncounted'
 
 const NAMES = {
   'x-gatehouse-user': 'ada@example.com',
@@ -62,7 +65,7 @@ async function start(
     target = 'openai/gpt-4o',
     port = PORTS.gatehouse,
     program = PROGRAM,
-    hasNames = false,
+    names,
   }: GatehouseOptions,
 ): Promise<RunningContender> {
   const server = startPinned(core, [program, 'serve'], {
@@ -85,10 +88,10 @@ async function start(
   const startMs = await untilAnswers(server, `${address}/healthz`)
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   await createGate(address, headers, target)
-  if (hasNames) await countNames(address, headers)
+  if (names !== undefined) await switchAttribution(address, headers, names === 'counted')
   return {
     url: `${address}/v1/chat/completions`,
-    headers: hasNames ? { ...headers, ...NAMES } : headers,
+    headers: names === undefined ? headers : { ...headers, ...NAMES },
     model: 'bench',
     process: server,
     startMs,
@@ -115,9 +118,14 @@ async function createGate(
   throw new Error('Gatehouse did not take its first key')
 }
 
-async function countNames(address: string, headers: Record<string, string>): Promise<void> {
+async function switchAttribution(
+  address: string,
+  headers: Record<string, string>,
+  isOn: boolean,
+): Promise<void> {
+  const switches = { membersAndTags: isOn, sessions: isOn, endUsers: isOn }
   const requests = [
-    ['PATCH', '/v1/account/attribution', { endUsers: true }],
+    ['PATCH', '/v1/account/attribution', switches],
     ['POST', '/v1/tags', { name: 'repo' }],
   ] as const
   for (const [method, path, body] of requests) {

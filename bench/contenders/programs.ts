@@ -1,26 +1,33 @@
 /** Programs of other commits, to compare them in one run. */
 import type { Contender } from '../contender.ts'
 import { PORTS } from '../ports.ts'
-import { gatehouseWith } from './gatehouse.ts'
+import { gatehouseWith, type SentNames } from './gatehouse.ts'
 
-const NAMED = 'named'
+/** What becomes of the names that each call sends, and what the table says about that. */
+const VARIANTS: Readonly<Record<string, { readonly names?: SentNames; readonly does: string }>> = {
+  '': { does: '' },
+  counted: { names: 'counted', does: '; calls send user, session and tag, which are counted' },
+  uncounted: {
+    names: 'uncounted',
+    does: '; calls send user, session and tag, with attribution switched off',
+  },
+}
 
 /**
- * @param listed `NAME=PATH` or `NAME=PATH=named`, separated by commas. `named`: each call sends a
- *   user, a session and a tag, and the account counts all three.
+ * @param listed `NAME=PATH` or `NAME=PATH=VARIANT`, separated by commas
  * @throws where an entry has another form
  */
 export function listPrograms(listed: string | undefined): readonly Contender[] {
   if (listed === undefined || listed === '') return []
   return listed.split(',').map((entry, index) => {
-    const [name = '', program = '', variant = ''] = entry.split('=')
-    if (name === '' || program === '' || !['', NAMED].includes(variant))
-      throw new Error(`PROGRAMS: '${entry}' is not NAME=PATH or NAME=PATH=${NAMED}`)
-    const isNamed = variant === NAMED
-    const options = { program, port: PORTS.programs + index, hasNames: isNamed }
+    const [name = '', program = '', chosen = ''] = entry.split('=')
+    const variant = VARIANTS[chosen]
+    if (name === '' || program === '' || variant === undefined)
+      throw new Error(`PROGRAMS: '${entry}' is not NAME=PATH, NAME=PATH=counted or …=uncounted`)
+    const options = { program, port: PORTS.programs + index, names: variant.names }
     return {
       name,
-      does: `Gatehouse, ${program}${isNamed ? '; calls with user, session and tag' : ''}`,
+      does: `Gatehouse, ${program}${variant.does}`,
       start: gatehouseWith(options).start,
     }
   })

@@ -31,9 +31,10 @@ export function fusedStopId({ accountId, owner, kind, id }: FusedHead): string {
   return `${fusedStopIds(accountId, owner)}${kind}/${id}`
 }
 
-/** The beginning of the ids of all stops by the owner's fuse. */
-export function fusedStopIds(accountId: AccountId, { type, id }: FuseOwner): string {
-  return `${FUSE}${accountId}/${type}/${id}/`
+/** The beginning of the ids of all stops by the owner's fuse, or by all fuses of the account. */
+export function fusedStopIds(accountId: AccountId, owner?: FuseOwner): string {
+  const ofAccount = `${FUSE}${accountId}/`
+  return owner === undefined ? ofAccount : `${ofAccount}${owner.type}/${owner.id}/`
 }
 
 /** Undefined: the id is of another kind of stop. */

@@ -41,15 +41,15 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
     return this.held(accountId, id)
   }
 
-  /** The stops by the owner's fuse, newest first. */
-  listFused(accountId: AccountId, owner: FuseOwner): readonly Stop[] {
+  /** The stops by the owner's fuse, or by all fuses of the account, newest first. */
+  listFused(accountId: AccountId, owner?: FuseOwner): readonly Stop[] {
     const start = fusedStopIds(accountId, owner)
     const all = this.heldBy(accountId).filter(({ id }) => id.startsWith(start))
     return newestFirst(all, ({ id }) => id)
   }
 
-  /** Forgets the stops that were deleted with the owner's fuse. */
-  followFused(accountId: AccountId, owner: FuseOwner): Promise<void> {
+  /** Forgets the stops that were deleted with the owner's fuse, or with hashes of the account. */
+  followFused(accountId: AccountId, owner?: FuseOwner): Promise<void> {
     return this.follow(this.listFused(accountId, owner))
   }
 

@@ -64,6 +64,39 @@ describe('of a gate', () => {
   })
 })
 
+describe('stops that no call can meet any more', () => {
+  const listed = async () => {
+    const { data } = await sendForJson({ url: '/v1/gates/demo/stops' })
+    return (data as { kind: string; id: string }[]).map(({ kind, id }) => `${kind} ${id}`)
+  }
+  const stop = async (kind: 'session' | 'user', id: string) => {
+    const head = { accountId: DEFAULT_ACCOUNT, owner: { type: 'gate', id: 'demo' }, kind } as const
+    const stopId = fusedStopId({ ...head, id })
+    await current().stops.stop({ ...head, id: stopId }, 'it looped', FUSE_ACTOR)
+  }
+  const [ANN, BOB] = ['end:0123456789abcdef', 'end:fedcba9876543210']
+  beforeEach(async () => {
+    await sendForJson({ method: 'PATCH', url: '/v1/gates/demo', body: { fuse } })
+    for (const id of [ANN, BOB, 'user_1']) await stop('user', id)
+    await stop('session', 'a'.repeat(16))
+  })
+
+  test('end with the erasure of the end user', async () => {
+    const url = `/v1/account/end-users/${ANN}`
+    expect((await send({ method: 'DELETE', url })).status).toBe(404)
+    const left = [`session ${'a'.repeat(16)}`, 'user user_1', `user ${BOB}`]
+    expect(await listed()).toEqual(left)
+    expect(await current().store.stops.loadAll()).toHaveLength(3)
+  })
+
+  test('end with a new hash key; those of members stay', async () => {
+    const url = '/v1/account/attribution/hash-key'
+    expect((await send({ method: 'DELETE', url })).status).toBe(204)
+    expect(await listed()).toEqual(['user user_1'])
+    expect(await current().store.stops.loadAll()).toHaveLength(1)
+  })
+})
+
 describe('of a budget', () => {
   let owner: Record<string, string>
   let member: Record<string, string>

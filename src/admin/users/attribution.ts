@@ -57,8 +57,9 @@ const replaceKeyRoute = createRoute({
     'Replaces the key under which names are hashed, and deletes the names of all end users. Their ' +
     'recorded calls and sums stay under hashes that nobody can connect with a name again. Users, ' +
     'sessions and tags of new calls have new hashes, so none of them is continued; members have ' +
-    'ids instead of hashes, and are continued. Names of tags stay beside their old hashes. Only ' +
-    'the owner and API keys may do this. It cannot be undone.',
+    'ids instead of hashes, and are continued. Names of tags stay beside their old hashes. Stops by ' +
+    'fuses of sessions and end users are deleted. Only the owner and API keys may do this. It ' +
+    'cannot be undone.',
   tags,
   request: { query: noQuery },
   responses: { 204: { description: 'All end users are erased.' }, ...errorAnswers(403, 503) },
@@ -71,7 +72,8 @@ export function bindAttribution(
     attribution,
     budgets,
     members,
-  }: Pick<ControlPlaneDependencies, 'attribution' | 'budgets' | 'members'>,
+    stops,
+  }: Pick<ControlPlaneDependencies, 'attribution' | 'budgets' | 'members' | 'stops'>,
 ): void {
   app.openapi(showRoute, (c) => {
     const body = { ...attribution.settingsOf(callerOf(c.env).accountId) }
@@ -99,6 +101,7 @@ export function bindAttribution(
     await ifMatched(c.env, { word: 'attribution', id: accountId }, async () => {
       const budgetIds = await attribution.replaceKey(accountId)
       await budgets.follow(budgetIds.map((id) => ({ accountId, id })))
+      await stops.followFused(accountId)
     })
     return c.body(null, 204)
   })

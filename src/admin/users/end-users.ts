@@ -71,8 +71,8 @@ const eraseRoute = createRoute({
   operationId: 'eraseEndUser',
   summary: 'Erase an end user',
   description:
-    'Deletes the name, and moves the calls, the sums and the sessions to the user `(erased)`, so ' +
-    'that all figures still add up. Calls that nodes have not stored yet are included. Calls that ' +
+    'Deletes the name and the stops by fuses, and moves the calls, the sums and the sessions to the ' +
+    'user `(erased)`, so that all figures still add up. Calls that nodes have not stored yet are included. Calls that ' +
     'begin a minute after the erasure or later count for the user again. An erasure that was ' +
     'interrupted may be repeated, and continues within an hour by itself. 404: nothing is stored; ' +
     'calls that are not stored yet are erased all the same. Backups, webhooks that were sent and ' +
@@ -118,6 +118,7 @@ export function bindEndUsers(app: ControlPlaneApp, dependencies: ControlPlaneDep
     const { accountId } = caller
     const user = toUser(dependencies, accountId, c.req.valid('param').name)
     const { wasStored, ...erased } = await dependencies.endUsers.erase(accountId, user)
+    await dependencies.stops.followFused(accountId)
     if (!wasStored) throw nothingStored()
     const budgets = dependencies.budgets
       .list(accountId)

@@ -7,7 +7,8 @@ import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import type { AttributionTable, Schema } from '../schema.ts'
-import { takeTurnAtEndUsers } from '../usage/erased-users.ts'
+import { isEndUser, takeTurnAtEndUsers } from '../usage/erased-users.ts'
+import { deleteStopsOfHeads } from './stops.ts'
 
 export interface StoredAttribution {
   readonly accountId: AccountId
@@ -96,7 +97,8 @@ export class AttributionTableStore {
 
   /**
    * Replaces the account's hash key and deletes the names of end users, whose hashes cannot be
-   * computed again. Budgets of tags and end users, which hold their names, get the new hashes.
+   * computed again. Budgets of tags and end users, which hold their names, get the new hashes. Stops
+   * by fuses of sessions and end users are deleted, because no call has their hashes any more.
    * @returns undefined when the account has no row
    */
   async replaceKey(
@@ -147,6 +149,11 @@ export class AttributionTableStore {
           .where('id', '=', id)
           .execute()
       }
+      await deleteStopsOfHeads(
+        transaction,
+        accountId,
+        ({ kind, id }) => kind === 'session' || isEndUser(id),
+      )
       const stored = toStored(row)
       await recordChange(transaction, {
         ...{ accountId, action: 'attribution.replace-key', resourceId: accountId },

@@ -1,7 +1,7 @@
 /** Stops of members and access tokens, and those by fuses, in the database. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { ChangeActor } from '../../core/audit.ts'
-import { FUSE_ACTOR, type FuseOwner } from '../../core/fuse.ts'
+import { FUSE_ACTOR, type FusedHead, type FuseOwner } from '../../core/fuse.ts'
 import type { AccountId, GateId } from '../../core/ids.ts'
 import {
   fusedStopIds,
@@ -14,6 +14,8 @@ import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import type { Schema, StopTable } from '../schema.ts'
+
+const ROWS_PER_STATEMENT = 500
 
 export class StopTableStore {
   readonly #database: Kysely<Schema>
@@ -159,6 +161,33 @@ export async function deleteFusedStops(
     .where('account_id', '=', accountId)
     .where(sql`substr(id, 1, ${start.length})`, '=', start)
     .execute()
+}
+
+/** Called when fuses cannot meet these heads any more. */
+export async function deleteStopsOfHeads(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  isGone: (head: Omit<FusedHead, 'accountId'>) => boolean,
+): Promise<void> {
+  const start = fusedStopIds(accountId)
+  const rows = await transaction
+    .selectFrom('stops')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where(sql`substr(id, 1, ${start.length})`, '=', start)
+    .execute()
+  const gone = rows
+    .map(({ id }) => id)
+    .filter((id) => {
+      const head = readFusedStopId(id)
+      return head !== undefined && isGone(head)
+    })
+  for (let at = 0; at < gone.length; at += ROWS_PER_STATEMENT)
+    await transaction
+      .deleteFrom('stops')
+      .where('account_id', '=', accountId)
+      .where('id', 'in', gone.slice(at, at + ROWS_PER_STATEMENT))
+      .execute()
 }
 
 export async function isStopped(

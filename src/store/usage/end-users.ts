@@ -7,6 +7,7 @@ import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount, takeTurnAtUsage } from '../changes/change-account.ts'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import { isSqlite } from '../database/sql-differences.ts'
+import { deleteStopsOfHeads } from '../resources/stops.ts'
 import type { Schema, UserDayTable } from '../schema.ts'
 import { addCallers } from './caller-writer.ts'
 import { takeTurnAtEndUsers } from './erased-users.ts'
@@ -104,9 +105,9 @@ export class EndUserStore {
   }
 
   /**
-   * Moves the user's calls, sums and sessions to `(erased)`, and deletes the name. Every step leaves
-   * sums that equal the calls, so an interrupted erasure may be repeated. Only an erasure of stored
-   * data is audited.
+   * Moves the user's calls, sums and sessions to `(erased)`, and deletes the name and the stops by
+   * fuses. Every step leaves sums that equal the calls, so an interrupted erasure may be repeated.
+   * Only an erasure of stored data is audited.
    */
   async erase(accountId: AccountId, userId: string, nowMs = Date.now()): Promise<Erased> {
     const wasStored = await changeAccount(this.#database, accountId, async (transaction) => {
@@ -127,6 +128,11 @@ export class EndUserStore {
         .where('kind', '=', 'user')
         .where('hash', '=', userId)
         .execute()
+      await deleteStopsOfHeads(
+        transaction,
+        accountId,
+        ({ kind, id }) => kind === 'user' && id === userId,
+      )
       if (!isStored) return false
       await recordChange(transaction, {
         ...{ accountId, action: 'attribution.erase', resourceId: userId },

@@ -3,8 +3,8 @@
  * fuse stopped a session or a user.
  */
 import { GatewayError } from './errors.ts'
-import type { FusedHead, FuseOwner } from './fuse.ts'
-import { type AccountId, isMemberId } from './ids.ts'
+import { FUSE_ACTOR, type FusedHead, type FuseOwner } from './fuse.ts'
+import { type AccountId, isMemberId, type KeyId } from './ids.ts'
 
 export const STOPPED_KINDS = ['member', 'access-token', 'fuse'] as const
 export type StoppedKind = (typeof STOPPED_KINDS)[number]
@@ -20,8 +20,18 @@ export interface Stop {
   readonly reason: string | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
-  /** The id of a user or a key, `operator` or `fuse`; null: unknown. */
+  /** The id of a user or a key, `operator`, or `fusedBy`; null: unknown. */
   readonly createdBy: string | null
+}
+
+/** The author of a stop by a fuse. Contains the key of the call that blew the fuse. */
+export function fusedBy(keyId: KeyId): string {
+  return `${FUSE_ACTOR}/${keyId}`
+}
+
+/** Stops by fuses that earlier versions have stored name no key. */
+function isFusedBy(createdBy: string | null): boolean {
+  return createdBy?.split('/')[0] === FUSE_ACTOR
 }
 
 const FUSE = 'fuse/'
@@ -48,6 +58,28 @@ export function readFusedStopId(id: string): Omit<FusedHead, 'accountId'> | unde
   }
 }
 
+/**
+ * The stops to lift, so that `most` are left: always the oldest of the key with the most stops. A
+ * client that sends a new name with each call therefore lifts its own stops.
+ * @param stops by one fuse, newest first
+ */
+export function surplusStops(stops: readonly Stop[], most: number): readonly Stop[] {
+  const left = stops.toReversed()
+  const surplus: Stop[] = []
+  while (left.length > most) {
+    const counts = new Map<string, number>()
+    for (const stop of left) counts.set(sourceOf(stop), (counts.get(sourceOf(stop)) ?? 0) + 1)
+    const greatest = Math.max(...counts.values())
+    const index = left.findIndex((stop) => counts.get(sourceOf(stop)) === greatest)
+    surplus.push(...left.splice(index, 1))
+  }
+  return surplus
+}
+
+function sourceOf({ id, createdBy }: Stop): string {
+  return createdBy === null || createdBy === FUSE_ACTOR ? id : createdBy
+}
+
 /** Access tokens have ids of keys. */
 export function stoppedKindOf(id: string): StoppedKind {
   if (id.startsWith(FUSE)) return 'fuse'
@@ -69,6 +101,6 @@ export function toPublicStop({ id, reason, createdAt, createdBy }: Stop) {
     kind: stoppedKindOf(id),
     reason,
     createdAt: new Date(createdAt).toISOString(),
-    createdBy,
+    createdBy: isFusedBy(createdBy) ? FUSE_ACTOR : createdBy,
   }
 }

@@ -214,6 +214,28 @@ describe.each(databases)('on $name', (kind) =>
       expect(lifted?.actor).toEqual({ type: 'fuse', id: owner.id, name: null })
     })
 
+    test('a key with many stops lifts its own, and not those of other keys', async () => {
+      node = await startNode(store, clock, 3)
+      const blowBy = async (session: string, keyId: KeyId) => {
+        clock.jump(1_000)
+        for (let calls = 0; calls < 3; calls += 1) node.call({ session }, DEFAULT_ACCOUNT, keyId)
+        await node.stops.followFused(DEFAULT_ACCOUNT, owner)
+        await node.stops.followFused(DEFAULT_ACCOUNT, owner)
+      }
+      await blowBy('real', 'key_of_app' as KeyId)
+      for (const session of ['a', 'b', 'c', 'd']) await blowBy(session, 'key_of_attacker' as KeyId)
+      expect(listed().map(({ id }) => id.split('/').at(-1))).toEqual(['d', 'c', 'real'])
+      await blowBy('late', 'key_of_other' as KeyId)
+      expect(listed().map(({ id }) => id.split('/').at(-1))).toEqual(['late', 'd', 'real'])
+      const restarted = await startNode(store, clock, 3)
+      const names = restarted.stops
+        .listFused(DEFAULT_ACCOUNT, owner)
+        .map(({ createdBy }) => createdBy)
+      expect(names).toEqual(
+        ['key_of_other', 'key_of_attacker', 'key_of_app'].map((key) => `fuse/${key}`),
+      )
+    })
+
     test('while the store fails, the stop holds on this node, and is stored within a second', async () => {
       const { insert } = store.stops
       store.stops.insert = () => Promise.reject(new Error('away'))

@@ -4,7 +4,7 @@ import type { AttributionSettings } from '../core/attribution.ts'
 import type { Clock, Stopwatch } from '../core/clock.ts'
 import { type BlownFuse, describeBlown, FUSE_ACTOR } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
-import { fusedStopId, type Stop } from '../core/stop.ts'
+import { fusedBy, fusedStopId, type Stop, surplusStops } from '../core/stop.ts'
 import type { FuseCounting, FusePorts } from '../gateway/fuses.ts'
 import type { StopRegistry } from '../snapshots/stop-registry.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -74,12 +74,12 @@ export function composeFuses(
     const { owner, kind, cause } = blown
     const facts = { accountId, [owner.type]: owner.id, kind, head: blown.id, cause }
     try {
-      const stored = await stops.stop({ accountId, id }, reason, FUSE_ACTOR)
+      const stored = await stops.stop({ accountId, id }, reason, stop.createdBy)
       unstored.delete(id)
       // The fuse was deleted in the meantime, or another node has made the stop and told of it.
       if (stored === undefined || stored.createdAt < stop.createdAt) return
       log.warn(facts, 'a fuse stopped calls')
-      for (const old of stops.listFused(accountId, owner).slice(mostStops))
+      for (const old of surplusStops(stops.listFused(accountId, owner), mostStops))
         await stops.lift(old, { type: FUSE_ACTOR, id: owner.id, name: null })
       const name = await nameOf(blown)
       webhooks.publishBlownFuse(blown, { blownAtMs: stored.createdAt, name })
@@ -121,7 +121,7 @@ export function composeFuses(
       if (!mayStop(blown)) return
       const stop: UnstoredStop = {
         ...{ accountId, id, reason: describeBlown(blown), blown, isBeingStored: false },
-        ...{ createdAt: clock.now(), createdBy: FUSE_ACTOR, retryAtMs: 0 },
+        ...{ createdAt: clock.now(), createdBy: fusedBy(blown.keyId), retryAtMs: 0 },
       }
       unstored.set(id, stop)
       void save(stop)

@@ -180,6 +180,49 @@ attribution:
     expect(await get('/v1/account/attribution')).toMatchObject({ sessions: false })
   })
 
+  test('a push that an API key may not make changes nothing, and says who may', async () => {
+    const before = await get('/v1/account/attribution')
+    await write(`version: 1
+attribution:
+  sessions: true
+  peopleFigures: administrators
+tags:
+  - name: team-b
+`)
+    for (const words of ['config push --dry-run', 'config push'])
+      expect(await run(server, words)).toMatchObject({
+        ...{ exitCode: 1, stdout: '' },
+        stderr:
+          'gatehouse: The file is not valid, so nothing was changed.\n' +
+          `${FILE}:4: attribution.peopleFigures cannot become 'administrators': an API key cannot ` +
+          'change it in an account with members. The owner changes it in the dashboard, under ' +
+          'Settings → Account. Or write peopleFigures: hidden, or take the line out\n',
+      })
+    expect((await run(server, 'config diff')).stdout).toContain('+ peopleFigures: "administrators"')
+    expect(await get('/v1/account/attribution')).toEqual(before)
+    expect(JSON.stringify(await get('/v1/tags'))).not.toContain('team-b')
+  })
+
+  test('budgets that would count no call, and of unknown tags, are faults with their lines', async () => {
+    const text = `version: 1
+attribution:
+  endUsers: false
+budgets:
+  - { endUser: bob, limitUsd: 5, period: day }
+  - { tag: nowhere, limitUsd: 5, period: day }
+  - { scope: each-user, limitUsd: 5, period: day }
+`
+    await write(text)
+    const { stderr, exitCode } = await run(server, 'config push')
+    expect([exitCode, ...stderr.trimEnd().split('\n').slice(1)]).toEqual([
+      1,
+      `${FILE}:5: budgets[0].endUser would count no call, because the account does not record end users: switch on attribution.endUsers`,
+      `${FILE}:6: budgets[1].tag names no tag.`,
+    ])
+    await write(text.replace('false', 'true').replace('nowhere', 'repo'))
+    expect(await run(server, 'config push')).toMatchObject({ exitCode: 0 })
+  })
+
   test('keys that share a name are left out of a pull, and a push does not choose one', async () => {
     const second = { name: 'twin', tags: ['repo'] }
     for (const _ of [1, 2]) await withKey(server).json('/v1/keys', 201, post(second))

@@ -1,4 +1,5 @@
 /** `/v1/budgets`: reads and writes budgets. */
+import { findUnrecorded } from '../../contract/budget-scope.ts'
 import {
   type BudgetBody,
   budgetResource,
@@ -12,7 +13,6 @@ import {
   type Budget,
   type BudgetLimit,
   type BudgetRaise,
-  type BudgetScope,
   ceilingOf,
   DEFAULT_REFUSE_AT,
   toPublicBudget,
@@ -54,7 +54,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const caller = callerOf(bindings)
       const budget = await toNewBudget(dependencies, accountId, body)
       assertMayLimit(caller, budget)
-      assertRecorded(attribution.settingsOf(accountId), budget.scope)
+      assertRecorded(attribution.settingsOf(accountId), body)
       return toBody(await budgets.create(accountId, budget), caller)
     },
     async update(accountId, id, changes, caller) {
@@ -123,38 +123,14 @@ function assertMayLimit(caller: ControlPlaneCaller, { scope }: Pick<Budget, 'sco
 }
 
 /** @throws GatewayError `invalid_request` for callers who are not recorded, so that no call would count */
-function assertRecorded(settings: AttributionSettings, scope: BudgetScope): void {
-  const { field, switches } = neededSwitches(scope)
-  if (switches.length === 0 || switches.some(({ setting }) => settings[setting])) return
-  const who = switches.map(({ who }) => who).join(' and ')
-  const settingNames = switches.map(({ setting }) => `\`${setting}\``).join(' or ')
-  throw refuse([
-    {
-      field,
-      message:
-        `would count no call, because the account does not record ${who}. First switch on ` +
-        `${settingNames} with PATCH /v1/account/attribution`,
-    },
-  ])
-}
-
-const END_USERS = { setting: 'endUsers', who: 'end users' } as const
-const MEMBERS_AND_TAGS = { setting: 'membersAndTags', who: 'members and tags' } as const
-
-/** One of the switches is enough. */
-function neededSwitches(scope: BudgetScope) {
-  switch (scope.type) {
-    case 'user':
-      return scope.endUser === undefined
-        ? { field: 'member', switches: [MEMBERS_AND_TAGS] }
-        : { field: 'endUser', switches: [END_USERS] }
-    case 'tag':
-      return { field: 'tag', switches: [MEMBERS_AND_TAGS] }
-    case 'each-user':
-      return { field: 'scope', switches: [MEMBERS_AND_TAGS, END_USERS] }
-    default:
-      return { field: 'scope', switches: [] }
-  }
+function assertRecorded(settings: AttributionSettings, body: CreateBudgetBody): void {
+  const unrecorded = findUnrecorded(body, settings)
+  if (unrecorded === undefined) return
+  const { field, who, switches } = unrecorded
+  const message =
+    `would count no call, because the account does not record ${who}. First switch on ` +
+    `${switches.map((name) => `\`${name}\``).join(' or ')} with PATCH /v1/account/attribution`
+  throw refuse([{ field, message }])
 }
 
 /** @throws GatewayError `invalid_request` when the account has no such key, gate, member or tag */

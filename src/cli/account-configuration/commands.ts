@@ -16,8 +16,8 @@ import { printJson, printLine, printNote, printPainted, toPrintable } from '../o
 import { terminal } from '../terminal.ts'
 import type { Change, FieldChange } from './change.ts'
 import { type ConfigurationFile, readFile, toFault, toFileText } from './configuration-file.ts'
-import { type Applied, applyChanges, planChanges } from './plan-changes.ts'
-import { readServer } from './server.ts'
+import { type Applied, applyChanges, assertKeyMayPush, planChanges } from './plan-changes.ts'
+import { readServer, type ServerState } from './server.ts'
 
 export interface FileFlags {
   readonly file: string
@@ -64,7 +64,7 @@ export async function diff(
   isJson: boolean,
 ): Promise<void> {
   const wanted = await loadFile(context, file)
-  const changes = await withClient(context, (client) => plan(client, wanted, printNote))
+  const { changes } = await withClient(context, (client) => plan(client, wanted, printNote))
   if (isJson) printJson({ changes: changes.map(toJsonChange) })
   else if (changes.length === 0) printLine(`The server matches ${wanted.path}.`)
   else printChanges(changes)
@@ -75,7 +75,12 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
   const { file, prune = false, dryRun = false, yes = false } = flags
   const wanted = await loadFile(context, file)
   const isWanted = ({ action }: Change) => prune || action !== 'delete'
-  const all = await withClient(context, (client) => plan(client, wanted, printNote))
+  const planForKey = async (client: Client, note: (text: string) => void) => {
+    const { changes, server } = await plan(client, wanted, note)
+    assertKeyMayPush(wanted, server, changes)
+    return changes
+  }
+  const all = await withClient(context, (client) => planForKey(client, printNote))
   const changes = all.filter(isWanted)
   if (changes.length < all.length)
     printNote(
@@ -91,7 +96,7 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
   const credentials = await findCredentials(changes, context.environment)
   await confirmPrune(changes, yes)
   const outcome = await withClient(context, async (client) => {
-    const again = (await plan(client, wanted, () => {})).filter(isWanted)
+    const again = (await planForKey(client, () => {})).filter(isWanted)
     if (!isDeepStrictEqual(again.map(toJsonChange), changes.map(toJsonChange)))
       throw new CliError(
         'conflict',
@@ -112,10 +117,10 @@ async function plan(
   client: Client,
   file: ConfigurationFile,
   note: (text: string) => void,
-): Promise<readonly Change[]> {
+): Promise<{ readonly changes: readonly Change[]; readonly server: ServerState }> {
   const server = await readServer(client)
   for (const text of server.notes) note(text)
-  return planChanges(file, server)
+  return { changes: planChanges(file, server), server }
 }
 
 function announce(

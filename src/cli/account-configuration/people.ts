@@ -30,6 +30,10 @@ export class People {
     return people
   }
 
+  get hasAny(): boolean {
+    return this.#ids.size > 0
+  }
+
   /** With e-mail addresses instead of ids, in the spelling of the server. */
   toFile(kind: Kind, entry: JsonObject): JsonObject {
     return this.#withPeople(kind, entry, (name) => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
+import { findUnrecorded } from '../../contract/budget-scope.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject } from '../client.ts'
@@ -17,6 +18,7 @@ import { OPERATIONS, type Saved, type ServerEntry, type ServerState, toEntry } f
  */
 export function planChanges(file: ConfigurationFile, server: ServerState): readonly Change[] {
   const faults: YamlFault[] = []
+  const settings = settingsAfter(file, server)
   const kept: Change[] = []
   const deleted: Change[] = []
   for (const kind of KINDS) {
@@ -40,7 +42,10 @@ export function planChanges(file: ConfigurationFile, server: ServerState): reado
       kept.push(change)
       faults.push(...refuseImmutable(change, want))
     }
-    for (const { entry } of onlyWanted) kept.push(toCreation(kind, entry))
+    for (const want of onlyWanted) {
+      kept.push(toCreation(kind, want.entry))
+      faults.push(...refuseUnrecorded(kind, want, settings))
+    }
     deleted.push(...onlyExisting.map((have) => toDeletion(kind, have)))
   }
   faults.push(...refuseUnknownNames(file, server), ...refuseUnknownCallers(file, server))
@@ -211,7 +216,7 @@ function toPlace(place: string, path: readonly (string | number)[]): string {
   )
 }
 
-/** Refuses keys, members and tags that a key or a tag of the file names and that do not exist. */
+/** Refuses keys, members and tags that an entry of the file names and that do not exist. */
 function refuseUnknownCallers(file: ConfigurationFile, server: ServerState): YamlFault[] {
   const tagKind = KINDS.find(({ section }) => section === 'tags')
   const known = (tagKind && (file.entries.get(tagKind) ?? server.entries.get(tagKind))) ?? []
@@ -232,17 +237,21 @@ function refuseUnknownCallers(file: ConfigurationFile, server: ServerState): Yam
         line: lineOf(...path),
         message: `${toPlace(place, path)} names a member again: '${name}'`,
       }))
+      const refuseTag = (tag: unknown, ...path: readonly (string | number)[]): YamlFault[] => {
+        const [tagName = ''] = String(tag).split(':')
+        const message = `${toPlace(place, path)} names no tag.${didYouMean(tagName, tagNames)}`
+        return tagNames.has(tagName) ? [] : [{ line: lineOf(...path), message }]
+      }
+      if (kind.section === 'budgets')
+        return entry.tag === undefined ? [] : refuseTag(entry.tag, 'tag')
       if (kind.isOfExisting !== true) return [...unknown, ...repeated]
       const name = String(entry.name)
       const count = server.names.get(kind)?.get(name) ?? 0
       const one = kind.section === 'keys' ? 'key' : 'access token'
       const names = count === 0 ? `no ${one}` : `${count} ${one}s: give each another name`
-      const tags = (entry.tags as readonly string[]).flatMap((tag, index) => {
-        const [tagName = ''] = tag.split(':')
-        const at = toPlace(place, ['tags', index])
-        const message = `${at} names no tag.${didYouMean(tagName, tagNames)}`
-        return tagNames.has(tagName) ? [] : [{ line: lineOf('tags', index), message }]
-      })
+      const tags = (entry.tags as readonly string[]).flatMap((tag, index) =>
+        refuseTag(tag, 'tags', index),
+      )
       return [
         ...(count === 1 ? [] : [{ line: lineOf('name'), message: `${place}.name names ${names}` }]),
         ...unknown,
@@ -250,6 +259,47 @@ function refuseUnknownCallers(file: ConfigurationFile, server: ServerState): Yam
       ]
     }),
   )
+}
+
+/** The attribution settings when the budgets of the file are created. */
+function settingsAfter(file: ConfigurationFile, server: ServerState): JsonObject {
+  const kind = KINDS.find(({ section }) => section === 'attribution')
+  if (kind === undefined) return {}
+  return { ...server.entries.get(kind)?.[0]?.entry, ...file.entries.get(kind)?.[0]?.entry }
+}
+
+function refuseUnrecorded(
+  { section }: Kind,
+  { entry, place, lineOf }: FileEntry,
+  settings: JsonObject,
+): YamlFault[] {
+  const unrecorded = section === 'budgets' ? findUnrecorded(entry, settings) : undefined
+  if (unrecorded === undefined) return []
+  const { field, who, switches } = unrecorded
+  const message =
+    `${place}.${field} would count no call, because the account does not record ${who}: switch on ` +
+    switches.map((name) => `attribution.${name}`).join(' or ')
+  return [{ line: lineOf(field), message }]
+}
+
+/**
+ * Refuses what only a person who is signed in may change, before anything is changed.
+ * @throws CliError naming the line
+ */
+export function assertKeyMayPush(
+  file: ConfigurationFile,
+  { people }: ServerState,
+  changes: readonly Change[],
+): void {
+  const change = changes.find(({ kind }) => kind.section === 'attribution')
+  if (!people.hasAny || change?.body.peopleFigures === undefined) return
+  const { from, to } = change.fields.find(({ field }) => field === 'peopleFigures') ?? {}
+  const message =
+    `attribution.peopleFigures cannot become '${to}': an API key cannot change it in an account ` +
+    'with members. The owner changes it in the dashboard, under Settings → Account. Or write ' +
+    `peopleFigures: ${from}, or take the line out`
+  const line = file.entries.get(change.kind)?.[0]?.lineOf('peopleFigures') ?? 1
+  throw toFault(file.path, [{ line, message }])
 }
 
 /** Names of gates are unique over ids and aliases, and one gate is the catch-all. */

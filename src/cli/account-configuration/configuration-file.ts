@@ -34,6 +34,7 @@ export interface ConfigurationFile {
 export function readFile(path: string, text: string): ConfigurationFile {
   const document = readYaml(text)
   if (!('value' in document)) throw toFault(path, document)
+  if (PROMISE_OF_END.test(text) && !END_LINE.test(text)) throw toFault(path, [cutOff(text)])
   const { value, lineOf } = document
   const parsed = accountConfiguration.safeParse(value ?? {})
   if (!parsed.success)
@@ -65,6 +66,14 @@ export function readFile(path: string, text: string): ConfigurationFile {
   const repeated = findRepeated(file)
   if (repeated.length > 0) throw toFault(path, repeated)
   return file
+}
+
+/** A list that is cut off between two lines is valid YAML. */
+function cutOff(text: string): YamlFault {
+  return {
+    line: text.trimEnd().split('\n').length,
+    message: `the line '${END}' is missing: is the file cut off? Restore the file, or add the line`,
+  }
 }
 
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
@@ -107,7 +116,12 @@ export function toFault(path: string, faults: readonly YamlFault[]): CliError {
 const HEADING = `# Gates and what belongs to them, for review in version control.
 # Written by \`gatehouse config pull\`, compared by \`gatehouse config diff\`, applied by \`gatehouse config push\`.
 # What is left out has its default; of a section that is left out nothing is changed. No secret belongs in this file.
+# The last line says that the file is whole: without that line, the file is refused.
 `
+/** The last line of the heading. Files of earlier versions have neither this line nor the end. */
+const PROMISE_OF_END = /^# The last line says that the file is whole/m
+const END = '# End of the file'
+const END_LINE = /^# End of the file *\r?$/m
 
 /**
  * Formats the server's state as a configuration file. The same state always gives the same text.
@@ -122,7 +136,7 @@ export function toFileText(
     ).map((entry) => toCompact(kind, entry))
     return toYaml({ [kind.section]: kind.isSingle === true ? compact[0] : compact })
   })
-  return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections].join('\n')
+  return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections, `${END}\n`].join('\n')
 }
 
 /** Long lines are not folded: a change of a word would change the lines after it. */

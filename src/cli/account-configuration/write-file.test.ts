@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { label } from '../../contract/text.ts'
+import { CliError } from '../cli-error.ts'
 import type { JsonObject } from '../client.ts'
 import { readFile, toFileText } from './configuration-file.ts'
 import { KINDS, type Kind, toCompact, toComplete } from './kinds.ts'
@@ -204,3 +205,27 @@ test.each([
     expect(toCompact(kind, toComplete(kind, given))).toEqual(compact)
   },
 )
+
+test('a written file that is cut off at the end of any line is refused', () => {
+  const gates = ['a', 'b'].map((id) => ({ id, targets: [{ model: 'x/y' }], maxRetries: 1 }))
+  const tags = [{ name: 'live' }, { name: 'team-a', members: ['ann@example.test'] }]
+  const complete = (section: Kind['section'], given: readonly object[]) => {
+    const kind = kindOf(section)
+    return [kind, given.map((entry) => ({ entry: toComplete(kind, entry) }))] as const
+  }
+  const text = toFileText(new Map([complete('gates', gates), complete('tags', tags)]))
+  expect(readFile('file', text).entries.size).toBe(2)
+  const lines = text.split('\n')
+  for (let whole = 0; whole < lines.length - 1; whole += 1) {
+    const cut = lines.slice(0, whole).join('\n')
+    expect(() => readFile('file', cut)).toThrow(CliError)
+  }
+  const cut = text.slice(0, text.indexOf('  - name: team-a'))
+  expect(() => readFile('file', cut)).toThrow("the line '# End of the file' is missing")
+})
+
+test('an end in Windows’ spelling counts, lines may follow, and files without the promise need none', () => {
+  const text = toFileText(new Map())
+  const spellings = [text.replaceAll('\n', '\r\n'), `${text}tags: []\n`, 'version: 1\ntags: []\n']
+  for (const spelling of spellings) expect(() => readFile('file', spelling)).not.toThrow()
+})

@@ -100,13 +100,22 @@ test('a message is answered, with its figures, and the next one continues the co
 
   // The conversation is there after a look at another page, and in no storage of the browser's.
   await page.getByRole('link', { name: 'Overview' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page.getByRole('link', { name: 'Playground', exact: true }).click()
   await conversation('talker').getByText('Sandbox echo: Hello').waitFor()
   const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
   expect(stored).not.toContain('gateway')
   await page.reload()
   await conversation('talker').getByText('appear here').waitFor()
+})
+
+test('the menu’s link to the page itself keeps the gates and the conversation', async () => {
+  await open('gate=talker&compare=thinker')
+  await say('Stay')
+  for (const gate of ['talker', 'thinker']) await waitForFigures(lastAnswer(gate))
+  await page.getByRole('link', { name: 'Playground', exact: true }).click()
+  await page.waitForURL('**/playground?gate=talker&compare=thinker')
+  for (const gate of ['talker', 'thinker'])
+    await conversation(gate).getByText('Sandbox echo: Stay').waitFor()
 })
 
 const SLOW_WORDS = 1_000

@@ -41,7 +41,8 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
   const client = useQueryClient()
   const [playground, setPlayground] = useState(() => recall(client))
   const running = useRef(new Map<string, AbortController>())
-  const gateIds = toGateIds(playground.gateIds)
+  // Not from the state: the menu's link to this page takes the gates out of the address.
+  const gateIds = toGateIds(client.getQueryData<Playground>(MEMORY)?.gateIds ?? [])
   const settings = useMemo(() => readSettings(playground.settings), [playground.settings])
   const { threads } = playground
   const places = gateIds.map((_, place) => place)

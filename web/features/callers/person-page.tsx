@@ -14,6 +14,7 @@ import { UsageCard } from '../../ui/usage-card.tsx'
 import { useSeenPeople } from '../../ui/use-seen-people.ts'
 import { useUserName } from '../../ui/use-user-name.ts'
 import { EndUserCard } from './end-user-card.tsx'
+import { PersonBudgets } from './person-budgets.tsx'
 import { SessionTable } from './session-table.tsx'
 
 export function PersonPage() {
@@ -47,6 +48,7 @@ function Person({ user, mayErase }: { readonly user: string; readonly mayErase: 
       }
     >
       <UsageCard filters={filters} range={range} first={COST} />
+      <PersonBudgets user={user} name={name} />
       <div className="grid gap-6 xl:grid-cols-2">
         <GroupCard by="target" {...cards} />
         <GroupCard by="gate" {...cards} />

@@ -1,4 +1,4 @@
-/** Budgets of people in a real browser: on the page of a person. */
+/** Budgets of people in a real browser: on the page of a person, and in the notice of the overview. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import {
@@ -112,7 +112,21 @@ test('the page of a person shows the budget of each user, and their own in its p
   await page.waitForURL('**/settings/budgets')
 })
 
-test('where people are hidden, the page of a person shows no budgets', async () => {
+test('the overview names the people who are over a budget of each user', async () => {
+  await page.goto('/dashboard/')
+  const notice = page.getByRole('region', { name: 'Limits that are used up' })
+  await notice.getByText('the budget “Everyone, daily” of ann').waitFor()
+  await createBudget({ scope: 'each-key', name: 'Keys', limitTokens: 1, period: 'month' })
+  expect(await call('dora')).toBe(200)
+  await page.goto('/dashboard/')
+  await notice.getByText('the budget “Keys” of ', { exact: false }).waitFor()
+  await notice.getByText('the budget “Everyone, daily” of 2 users').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await notice.getByRole('link', { name: '2 users' }).click()
+  await page.waitForURL('**/settings/budgets')
+})
+
+test('where people are hidden, neither their page nor the overview tells of their budgets', async () => {
   await openPerson('ann')
   const { pathname } = new URL(page.url())
   await follow(page, '/settings')
@@ -123,4 +137,8 @@ test('where people are hidden, the page of a person shows no budgets', async () 
   await page.goto(pathname)
   await page.getByText('You see only your own figures').waitFor()
   expect(await page.getByText('Everyone').count()).toBe(0)
+  await page.goto('/dashboard/')
+  const notice = page.getByRole('region', { name: 'Limits that are used up' })
+  await notice.getByText('the budget “Keys” of ', { exact: false }).waitFor()
+  expect(await notice.getByText('Everyone').count()).toBe(0)
 })

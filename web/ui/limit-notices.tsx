@@ -33,26 +33,58 @@ export function LimitNotices({ exhausted }: { readonly exhausted: readonly Exhau
   )
 }
 
+interface Head {
+  readonly id: string
+  /** Of the budget for each user or key. */
+  readonly name: string
+  /** Who is over the limit: a name or a count. */
+  readonly who: string
+  readonly isSteering: boolean
+}
+
 /** One line for pages with a subject of their own. */
-export function LimitNoticeLine({ exhausted }: { readonly exhausted: readonly Exhausted[] }) {
-  if (exhausted.length === 0) return null
-  const rest = exhausted.length - NAMED_IN_LINE
+export function LimitNoticeLine({
+  exhausted,
+  heads,
+}: {
+  readonly exhausted: readonly Exhausted[]
+  readonly heads: readonly Head[]
+}) {
+  const named = [
+    ...exhausted.map(({ id, title, isSteering }) => ({
+      ...{ id, isSteering },
+      text: <Sentence text={title.replace(/^The/, 'the')} />,
+    })),
+    ...heads.map(({ id, name, who, isSteering }) => ({
+      ...{ id, isSteering },
+      text: (
+        <>
+          <Sentence text={`the budget “${name}” of `} />
+          <PageLink to="/settings/budgets">
+            <bdi>{who}</bdi>
+          </PageLink>
+        </>
+      ),
+    })),
+  ]
+  if (named.length === 0) return null
+  const rest = named.length - NAMED_IN_LINE
   return (
     <section
       aria-label="Limits that are used up"
       className="flex items-center gap-3 rounded-xl border border-danger bg-danger-soft px-5 py-2.5 text-[13px] text-ink"
     >
       <CircleSlash aria-hidden className="size-4 shrink-0 text-danger" />
-      <span>
+      <span className="min-w-0 wrap-anywhere">
         <span className="font-medium text-danger">Used up:</span>{' '}
-        {exhausted.slice(0, NAMED_IN_LINE).map(({ id, title }, index) => (
+        {named.slice(0, NAMED_IN_LINE).map(({ id, text }, index) => (
           <span key={id}>
             {index > 0 && ', '}
-            <Sentence text={title.replace(/^The/, 'the')} />
+            {text}
           </span>
         ))}
         {rest > 0 && ` and ${rest} more`}. Their calls are refused
-        {exhausted.some(({ isSteering }) => isSteering) && ' or move to other targets'}:{' '}
+        {named.some(({ isSteering }) => isSteering) && ' or move to other targets'}:{' '}
         <PageLink to="/settings/budgets">Budgets</PageLink>,{' '}
         <PageLink to="/logs" search={{ status: '429' }}>
           refused calls

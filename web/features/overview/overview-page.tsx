@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { endOfSoon } from '../../../src/contract/expiry.ts'
-import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { operationQuery, refresh, wholeListQuery } from '../../api/operation-query.ts'
 import {
   parseRangeChoice,
   type RangeChoice,
@@ -139,16 +139,18 @@ function AccountUsage({
 function Notices({ everyMs }: { readonly everyMs: number | false }) {
   const [expiresBefore] = useState(() => endOfSoon(Date.now()))
   const exhausted = useExhausted('account', everyMs)
+  const budgets = useQuery(wholeListQuery('GET /v1/budgets'))
   const stops = useQuery({ ...operationQuery('GET /v1/fuse-stops'), refetchInterval: everyMs })
   const tokens = useQuery(
     operationQuery('GET /v1/access-tokens', { query: { expiresBefore, limit: 200 } }),
   )
   const stopped = stops.data?.data ?? []
   const ending = tokens.data?.data ?? []
-  if (exhausted.length + stopped.length + ending.length === 0) return null
+  const defaults = (budgets.data ?? []).filter(({ scope }) => scope.startsWith('each-'))
+  if (exhausted.length + defaults.length + stopped.length + ending.length === 0) return null
   return (
     <Suspense>
-      <OverviewNotices exhausted={exhausted} stopped={stopped} ending={ending} />
+      <OverviewNotices {...{ exhausted, defaults, stopped, ending }} isLive={everyMs !== false} />
     </Suspense>
   )
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { isSqlite, takeTurn } from './database/sql-differences.ts'
+import { isSqlite, lockName } from './database/sql-differences.ts'
 import { InstallationTableStore } from './installation/installation.ts'
 import type { Store } from './open-store.ts'
 import { PLAIN_ENTRIES } from './resources/plain-kinds.ts'
@@ -69,7 +69,7 @@ export async function copyStore(
   { onProgress = () => {}, beforeCommit }: CopyOptions = {},
 ): Promise<readonly CopiedTable[]> {
   return await to.database.transaction().execute(async (transaction) => {
-    await takeTurn(transaction, 'copy')
+    await lockName(transaction, 'copy')
     await assertEmpty(transaction)
     // The copy contains its own row for this account.
     await transaction.deleteFrom('accounts').execute()

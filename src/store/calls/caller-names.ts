@@ -3,7 +3,7 @@ import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import { MOST_STORED_NAMES, NAMED_KINDS, type NamedKind } from '../../core/attribution.ts'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
-import { Erasures, holdEndUsers } from '../usage/erased-users.ts'
+import { Erasures, lockEndUsersShared } from '../usage/erased-users.ts'
 
 export interface CallerName {
   readonly accountId: AccountId
@@ -146,7 +146,7 @@ export class CallerNameStore {
   ): Promise<readonly NamedCaller[]> {
     const ofEndUsers = names.filter(({ noted }) => noted !== undefined)
     if (ofEndUsers.length === 0) return names
-    await holdEndUsers(transaction, [accountId])
+    await lockEndUsersShared(transaction, [accountId])
     const row = await transaction
       .selectFrom('attribution')
       .select('sealed_hash_key')

@@ -6,7 +6,7 @@ import type { Cost } from '../../core/cost.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import { recordChange } from '../changes/audit-log.ts'
-import { changeAccount, takeTurnAtUsage } from '../changes/change-account.ts'
+import { changeAccount, lockUsage } from '../changes/change-account.ts'
 import { COSTS, publishChange } from '../changes/publish-change.ts'
 import type { Schema } from '../schema.ts'
 import { CallerSums } from '../usage/caller-sums.ts'
@@ -38,7 +38,7 @@ export async function correctCosts(
   { name, filter, recompute }: CorrectedRange,
 ): Promise<number> {
   return await changeAccount(database, accountId, async (transaction) => {
-    await takeTurnAtUsage(transaction, accountId)
+    await lockUsage(transaction, accountId)
     const [sums, callers] = [new CorrectionSums(), new CallerSums()]
     const [before, after] = [
       { calls: 0, nanoUsd: 0 },

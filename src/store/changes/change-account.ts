@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
-import { takeTurn } from '../database/sql-differences.ts'
+import { lockName } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { assertMayStillAct } from './change-origin.ts'
 
@@ -14,26 +14,26 @@ export async function changeAccount<Result>(
   work: (transaction: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> {
   return await database.transaction().execute(async (transaction) => {
-    await takeTurnAtAccount(transaction, accountId)
+    await lockAccount(transaction, accountId)
     await assertMayStillAct(transaction)
     return await work(transaction)
   })
 }
 
-export async function takeTurnAtAccount(
+export async function lockAccount(
   transaction: Transaction<Schema>,
   accountId: AccountId,
 ): Promise<void> {
-  await takeTurn(transaction, `account ${accountId}`)
+  await lockName(transaction, `account ${accountId}`)
 }
 
 /**
  * Locks the sums of an account's calls. The lock differs from the account's, so that writing sums
  * never waits for an operator's change.
  */
-export async function takeTurnAtUsage(
+export async function lockUsage(
   transaction: Transaction<Schema>,
   accountId: AccountId,
 ): Promise<void> {
-  await takeTurn(transaction, `usage ${accountId}`)
+  await lockName(transaction, `usage ${accountId}`)
 }

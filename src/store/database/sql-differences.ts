@@ -57,7 +57,7 @@ export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<s
  * to update them. SQLite has only one writer at a time anyway.
  * @param what a unique name within the database, such as `account acct_…`
  */
-export async function takeTurn<Tables>(
+export async function lockName<Tables>(
   transaction: Transaction<Tables>,
   what: string,
 ): Promise<void> {
@@ -66,8 +66,8 @@ export async function takeTurn<Tables>(
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${what}, 0))`.execute(transaction)
 }
 
-/** Waits for `takeTurn` of these names and makes it wait, until the transaction ends. */
-export async function shareTurns<Tables>(
+/** Shared locks on names: they exclude `lockName` of these names until the transaction ends. */
+export async function lockNamesShared<Tables>(
   transaction: Transaction<Tables>,
   names: readonly string[],
 ): Promise<void> {

@@ -3,7 +3,7 @@
  * only the list of migrations is rewritten (docs/decisions/0106).
  */
 import type { Kysely, Transaction } from 'kysely'
-import { hasTable, takeTurn } from '../database/sql-differences.ts'
+import { hasTable, lockName } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { STEP_NOTES } from './newer-steps.ts'
 
@@ -92,7 +92,7 @@ export async function listApplied(database: Kysely<Schema>): Promise<string[]> {
  */
 export async function adoptDatabase(database: Kysely<Schema>): Promise<FoundSteps> {
   return await database.transaction().execute(async (transaction) => {
-    await takeTurn(transaction, 'adopt')
+    await lockName(transaction, 'adopt')
     const found = await findSteps(transaction)
     if (found.state === 'adoptable')
       await rewriteSteps(transaction as unknown as Transaction<StepsSchema>)

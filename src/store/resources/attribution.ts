@@ -7,7 +7,7 @@ import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import type { AttributionTable, Schema } from '../schema.ts'
-import { isEndUser, takeTurnAtEndUsers } from '../usage/erased-users.ts'
+import { isEndUser, lockEndUsers } from '../usage/erased-users.ts'
 import { deleteStopsOfHeads } from './stops.ts'
 
 export interface StoredAttribution {
@@ -108,7 +108,7 @@ export class AttributionTableStore {
   ): Promise<ReplacedKey | undefined> {
     return await changeAccount(this.#database, accountId, async (transaction) => {
       // Names under the old key are written before this transaction, or never.
-      await takeTurnAtEndUsers(transaction, accountId)
+      await lockEndUsers(transaction, accountId)
       const row = await transaction
         .updateTable('attribution')
         .set({ sealed_hash_key: sealedHashKey, updated_at: Date.now() })

@@ -8,7 +8,7 @@ import {
   type WebhookDelivery,
   type WebhookEvent,
 } from '../../core/webhook.ts'
-import { takeTurnAtAccount } from '../changes/change-account.ts'
+import { lockAccount } from '../changes/change-account.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 
@@ -168,7 +168,7 @@ async function setMark(
   }
   // A change of the budget deletes its marks, so mark and budget are checked while the account is
   // locked.
-  await takeTurnAtAccount(transaction, mark.accountId)
+  await lockAccount(transaction, mark.accountId)
   if (await isStale(transaction, mark)) return false
   const inserted = await transaction
     .insertInto('budget_alerts')

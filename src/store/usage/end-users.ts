@@ -4,13 +4,13 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { ERASED_USER, ERASURE_TOLERANCE_MS } from '../../core/attribution.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
-import { changeAccount, takeTurnAtUsage } from '../changes/change-account.ts'
+import { changeAccount, lockUsage } from '../changes/change-account.ts'
 import { relieveLog } from '../database/checkpoint-thread.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import { deleteStopsOfHeads } from '../resources/stops.ts'
 import type { Schema, UserDayTable } from '../schema.ts'
 import { addCallers } from './caller-writer.ts'
-import { takeTurnAtEndUsers } from './erased-users.ts'
+import { lockEndUsers } from './erased-users.ts'
 import type { SessionRow } from './sessions.ts'
 import { DAY_MS } from './usage-columns.ts'
 
@@ -111,7 +111,7 @@ export class EndUserStore {
    */
   async erase(accountId: AccountId, userId: string, nowMs = Date.now()): Promise<Erased> {
     const wasStored = await changeAccount(this.#database, accountId, async (transaction) => {
-      await takeTurnAtEndUsers(transaction, accountId)
+      await lockEndUsers(transaction, accountId)
       const isStored = await new EndUserStore(transaction).isStored(accountId, userId)
       await transaction
         .insertInto('erased_users')
@@ -208,8 +208,8 @@ export class EndUserStore {
     await this.#database.transaction().execute(async (transaction) => {
       moved = 0
       // In this order, because a correction of costs holds the usage while nodes store calls.
-      await takeTurnAtUsage(transaction, accountId)
-      await takeTurnAtEndUsers(transaction, accountId)
+      await lockUsage(transaction, accountId)
+      await lockEndUsers(transaction, accountId)
       const most = isSqlite(transaction) ? CALLS_OF_SQLITE : CALLS_OF_A_SERVER
       for (let rows = most; rows === most; ) {
         const found = await transaction
@@ -265,7 +265,7 @@ export class EndUserStore {
   ): Promise<number> {
     const ids = sessions.map(({ session_id }) => session_id)
     return await this.#database.transaction().execute(async (transaction) => {
-      await takeTurnAtEndUsers(transaction, accountId)
+      await lockEndUsers(transaction, accountId)
       // Nodes lock the rows of several sessions in this order.
       if (!isSqlite(transaction))
         await sql`SELECT 1 FROM call_sessions WHERE account_id = ${accountId}

@@ -6,7 +6,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { END_USER, ERASED_USER, ERASURE_TOLERANCE_MS } from '../../core/attribution.ts'
 import type { CallRecord } from '../../core/call.ts'
 import type { AccountId } from '../../core/ids.ts'
-import { isSqlite, shareTurns, takeTurn } from '../database/sql-differences.ts'
+import { isSqlite, lockName, lockNamesShared } from '../database/sql-differences.ts'
 import type { ErasedUserTable, Schema } from '../schema.ts'
 import { compiledOnce } from './upsert-sums.ts'
 
@@ -14,23 +14,23 @@ export function isEndUser(user: string | null | undefined): user is string {
   return user?.startsWith(END_USER) === true
 }
 
-/** Waits until no transaction writes calls or names of the account's end users. */
-export async function takeTurnAtEndUsers(
+/** Until the transaction ends, no other transaction writes calls or names of the account's end users. */
+export async function lockEndUsers(
   transaction: Transaction<Schema>,
   accountId: AccountId,
 ): Promise<void> {
-  await takeTurn(transaction, turnOf(accountId))
+  await lockName(transaction, lockNameOf(accountId))
 }
 
 /** Until the transaction ends, no end user of these accounts is erased. */
-export async function holdEndUsers(
+export async function lockEndUsersShared(
   transaction: Transaction<Schema>,
   accountIds: Iterable<AccountId>,
 ): Promise<void> {
-  await shareTurns(transaction, Array.from(accountIds, turnOf))
+  await lockNamesShared(transaction, Array.from(accountIds, lockNameOf))
 }
 
-function turnOf(accountId: AccountId): string {
+function lockNameOf(accountId: AccountId): string {
   return `end users of ${accountId}`
 }
 
@@ -101,7 +101,7 @@ export class EndUsersOfCommit {
   async assertNoneErased(transaction: Transaction<Schema>): Promise<void> {
     if (this.#earliest.size === 0) return
     const seen = [...this.#earliest.values()]
-    await holdEndUsers(transaction, new Set(seen.map(([accountId]) => accountId)))
+    await lockEndUsersShared(transaction, new Set(seen.map(([accountId]) => accountId)))
     const erasures = await Erasures.find(
       transaction,
       seen.map(([, userId]) => userId),

@@ -2,7 +2,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { KeptRows } from '../../core/retention-horizon.ts'
-import { takeTurnAtUsage } from '../changes/change-account.ts'
+import { lockUsage } from '../changes/change-account.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { addToBeginnings } from './budget-beginnings.ts'
@@ -131,7 +131,7 @@ async function deleteSome(
   beforeMs: number,
 ): Promise<number> {
   return await database.transaction().execute(async (transaction) => {
-    await takeTurnAtUsage(transaction, accountId)
+    await lockUsage(transaction, accountId)
     const rows = await deleteRows(transaction, accountId, beforeMs)
     await addToBeginnings(transaction, accountId, rows)
     return rows.length

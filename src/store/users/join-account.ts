@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { type AccountId, createAccountId, type UserId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import { recordChange } from '../changes/audit-log.ts'
-import { takeTurnAtAccount } from '../changes/change-account.ts'
+import { lockAccount } from '../changes/change-account.ts'
 import { assertWithinCap } from '../database/insert-within-cap.ts'
 import type { Schema } from '../schema.ts'
 import { findMember, hasMembers, toPublicMember } from './members.ts'
@@ -36,7 +36,7 @@ export async function joinAccount(
   }: { readonly joining: Joining; readonly now: number; readonly caps: AccountCaps },
 ): Promise<void> {
   const accountId = await findAccount(transaction, user.email, joining, now)
-  await takeTurnAtAccount(transaction, accountId)
+  await lockAccount(transaction, accountId)
   const hasOthers = await hasMembers(transaction, accountId)
   if (joining.type === 'first' && hasOthers) throw new Refused('not-first')
   const role: Role = hasOthers ? 'member' : 'owner'

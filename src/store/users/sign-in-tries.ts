@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { takeTurn } from '../database/sql-differences.ts'
+import { lockName } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { deleteExpired } from './delete-expired.ts'
 
@@ -28,7 +28,7 @@ export class SignInTriesStore {
     decide: (held: SignInTries | undefined) => SignInTries,
   ): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      await takeTurn(transaction, `sign-in ${name}`)
+      await lockName(transaction, `sign-in ${name}`)
       const row = await transaction
         .selectFrom('sign_in_tries')
         .selectAll()

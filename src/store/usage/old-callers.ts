@@ -50,7 +50,7 @@ export async function deleteUserNamesBefore(
 ): Promise<number> {
   const beforeMs = timeMs - (timeMs % DAY_MS)
   let deleted = 0
-  for (let account = await nextAccount(database, 'caller_names', undefined); account !== null; ) {
+  for await (const account of accountsIn(database, 'caller_names')) {
     // No index finds old names, so all names of an account are read in steps.
     for (let after: string | undefined = ''; after !== undefined; ) {
       if (signal?.aborted === true) return deleted
@@ -81,7 +81,6 @@ export async function deleteUserNamesBefore(
       deleted += old.length
       after = names.length < NAMES_PER_STEP ? undefined : names.at(-1)?.hash
     }
-    account = await nextAccount(database, 'caller_names', account)
   }
   return deleted
 }
@@ -92,7 +91,7 @@ export async function findUserDayBounds(
   { signal, between }: Pacing,
 ): Promise<KeptRows | undefined> {
   let bounds: KeptRows | undefined
-  for (let account = await nextAccount(database, 'user_days', undefined); account !== null; ) {
+  for await (const account of accountsIn(database, 'user_days')) {
     if (signal?.aborted === true) return undefined
     await between()
     const { first, last } = await database
@@ -105,7 +104,6 @@ export async function findUserDayBounds(
       oldestMs: Math.min(bounds?.oldestMs ?? oldestMs, oldestMs),
       newestMs: Math.max(bounds?.newestMs ?? 0, Number(last)),
     }
-    account = await nextAccount(database, 'user_days', account)
   }
   return bounds
 }
@@ -116,14 +114,13 @@ async function deleteBefore(
   { beforeMs, signal, between }: Pacing & { readonly beforeMs: number },
 ): Promise<number> {
   let deleted = 0
-  for (let account = await nextAccount(database, table, undefined); account !== null; ) {
+  for await (const account of accountsIn(database, table)) {
     for (let rows = ROWS_PER_STEP; rows === ROWS_PER_STEP && signal?.aborted !== true; ) {
       await between()
       rows = await deleteSome(database, table, { account, beforeMs })
       deleted += rows
     }
     if (signal?.aborted === true) break
-    account = await nextAccount(database, table, account)
   }
   return deleted
 }
@@ -151,13 +148,18 @@ async function deleteSome(
   return Number(numAffectedRows ?? 0)
 }
 
-async function nextAccount(
+/** The accounts with rows in the table, found one by one through the index. */
+async function* accountsIn(
   database: Kysely<Schema>,
   table: ExpiringTable | 'caller_names',
-  after: AccountId | undefined,
-): Promise<AccountId | null> {
-  const { rows } = await sql<{ id: AccountId | null }>`
-    SELECT MIN(account_id) AS id FROM ${sql.table(table)} WHERE account_id > ${after ?? ''}
-  `.execute(database)
-  return rows[0]?.id ?? null
+): AsyncGenerator<AccountId> {
+  for (let last = ''; ; ) {
+    const { rows } = await sql<{ id: AccountId | null }>`
+      SELECT MIN(account_id) AS id FROM ${sql.table(table)} WHERE account_id > ${last}
+    `.execute(database)
+    const account = rows[0]?.id ?? null
+    if (account === null) return
+    yield account
+    last = account
+  }
 }

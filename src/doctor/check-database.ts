@@ -13,7 +13,7 @@ import {
   type PostgresLocation,
 } from '../store/database/open-database.ts'
 import { assertOwnSessions, SharedSessionsError } from '../store/database/session-pooling.ts'
-import { hasTable } from '../store/database/sql-differences.ts'
+import { hasTable, POSTGRES_CLOCK_MS } from '../store/database/sql-differences.ts'
 import { judgeEarlierSteps, listApplied } from '../store/migrations/adopt-database.ts'
 import { migrations } from '../store/migrations/migrations.ts'
 import {
@@ -231,7 +231,7 @@ async function checkNodes(database: Kysely<Schema>, shared: SharedSettings): Pro
   if (!(await hasTable(database, 'nodes'))) return []
   const { rows } = await sql<SettingsRow>`
     SELECT id, incarnation, host, settings FROM nodes
-    WHERE last_seen > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${SEEN_MS}::bigint
+    WHERE last_seen > ${sql.raw(POSTGRES_CLOCK_MS)} - ${SEEN_MS}::bigint
     ORDER BY id`.execute(database)
   const nodes = settingsOfRows(rows)
   const hosts = new Map<string, Set<string>>()

@@ -15,7 +15,7 @@ import {
 } from 'kysely'
 import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
-import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
+import { containsText, isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import {
   CALL_COLUMN_NAMES,
@@ -45,7 +45,6 @@ const UNPRICED = sql<SqlBool>`(
   (cost_nano_usd IS NULL AND input_tokens IS NOT NULL)
   OR coalesce(price_source, '') LIKE 'unpriced%'
 )`
-const WILDCARDS = /[%_!]/g
 
 /** Who called, as in the columns of a call. */
 export interface CallerFilter {
@@ -229,8 +228,8 @@ function splitConditions(filter: CallFilter): SplitConditions {
   if (target !== undefined) others.push((eb) => eb('target', '=', target))
   const { targetPart } = filter
   if (targetPart !== undefined) {
-    const pattern = `%${targetPart.toLowerCase().replaceAll(WILDCARDS, '!$&')}%`
-    others.push(() => sql<SqlBool>`lower(target) LIKE ${pattern} ESCAPE '!'`)
+    const part = targetPart.toLowerCase()
+    others.push(() => containsText('target', part))
   }
   if (sessionIds !== undefined) others.push(() => isOneOf('session_id', sessionIds))
   if (agentIds !== undefined) others.push(() => isOneOf('agent_id', agentIds))

@@ -1,7 +1,8 @@
 /** The names behind hashes in the ledger, in the database. */
-import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { MOST_STORED_NAMES, NAMED_KINDS, type NamedKind } from '../../core/attribution.ts'
 import type { AccountId, UserId } from '../../core/ids.ts'
+import { containsText } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { Erasures, lockEndUsersShared } from '../usage/erased-users.ts'
 
@@ -12,13 +13,13 @@ export interface CallerName {
   readonly hash: string
   /** Undefined: the name of the member whose id the hash is. */
   readonly name: string | undefined
-  /** Of an end user. The name is not written when the user or the hash key is erased since. */
+  /** Only for an end user. The name is not written if the user or the hash key is erased since. */
   readonly noted?: NotedAt | undefined
 }
 
 export interface NotedAt {
   readonly atMs: number
-  /** Whether this encrypted key is the one that made the hash. */
+  /** Whether this encrypted key made the hash. */
   readonly isUnder: (sealedHashKey: string) => boolean
 }
 
@@ -66,11 +67,7 @@ export class CallerNameStore {
       .where('account_id', '=', accountId)
       .where('kind', '=', kind)
     for (const word of words)
-      query = query.where((eb) =>
-        eb.or(
-          toPatterns(word).map((pattern) => sql<SqlBool>`lower(name) LIKE ${pattern} ESCAPE '!'`),
-        ),
-      )
+      query = query.where((eb) => eb.or(toCases(word).map((text) => containsText('name', text))))
     return new Set((await query.execute()).map(({ hash }) => hash))
   }
 
@@ -178,7 +175,7 @@ export class CallerNameStore {
     return this.#mostNames - Number(count)
   }
 
-  /** Members who left the account meanwhile stay without a name. */
+  /** Leaves out members who have left the account meanwhile. */
   async #withMembers(seen: readonly CallerName[]): Promise<readonly NamedCaller[]> {
     const ids = seen.flatMap(({ hash, name }) => (name === undefined ? [hash as UserId] : []))
     const found = new Map<string, string>()
@@ -200,11 +197,9 @@ export class CallerNameStore {
 
 type NamedCaller = CallerName & { readonly name: string }
 
-const WILDCARDS = /[%_!]/g
-
-/** `lower` of SQLite changes ASCII letters only, so each case of the other letters is looked for. */
-function toPatterns(word: string): readonly string[] {
+/** SQLite lowers ASCII letters only, so the word is searched for in each case of other letters. */
+function toCases(word: string): readonly string[] {
   const cases = [word, word.toLowerCase(), word.toUpperCase()]
   const texts = cases.map((text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
-  return [...new Set(texts)].map((text) => `%${text.replaceAll(WILDCARDS, '!$&')}%`)
+  return [...new Set(texts)]
 }

@@ -6,6 +6,7 @@
 import type { NodeConfiguration } from '../../core/configuration-report.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { PostgresSession } from '../database/postgres-session.ts'
+import { POSTGRES_CLOCK_MS } from '../database/sql-differences.ts'
 
 export const CHANGES_CHANNEL = 'gatehouse_changes'
 
@@ -62,7 +63,6 @@ interface Counted {
 }
 
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
-const CLOCK_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const HOUR_MS = 3_600_000
 
 /** A node reports to the database several times per lease, and a lease is some seconds. */
@@ -216,8 +216,8 @@ export class ChangeFeed {
   /** The other active nodes that have not confirmed the change. */
   async laggards(seq: number): Promise<Laggard[]> {
     const rows = await this.#session.query<Omit<Laggard, 'needsRedis'> & { needsRedis: number }>(
-      `SELECT id, lease_until - ${CLOCK_MS} AS "leaseMs", grace_until - ${CLOCK_MS} AS "graceMs", needs_redis AS "needsRedis"
-       FROM nodes WHERE id <> $1 AND applied_seq < $2 AND grace_until >= ${CLOCK_MS}`,
+      `SELECT id, lease_until - ${POSTGRES_CLOCK_MS} AS "leaseMs", grace_until - ${POSTGRES_CLOCK_MS} AS "graceMs", needs_redis AS "needsRedis"
+       FROM nodes WHERE id <> $1 AND applied_seq < $2 AND grace_until >= ${POSTGRES_CLOCK_MS}`,
       [this.#id, seq],
     )
     return rows.map((row) => ({ ...row, needsRedis: row.needsRedis === 1 }))
@@ -227,7 +227,7 @@ export class ChangeFeed {
   async settingsOfOthers(): Promise<NodeWithSettings[]> {
     const rows = await this.#session.query<SettingsRow>(
       `SELECT id, incarnation, host, settings FROM nodes
-       WHERE id <> $1 AND last_seen > ${CLOCK_MS} - $2 AND settings IS NOT NULL ORDER BY id`,
+       WHERE id <> $1 AND last_seen > ${POSTGRES_CLOCK_MS} - $2 AND settings IS NOT NULL ORDER BY id`,
       [this.#id, SEEN_MS],
     )
     return settingsOfRows(rows)
@@ -235,7 +235,7 @@ export class ChangeFeed {
 
   /** The clock of the database's machine: milliseconds since the Unix epoch. */
   async clock(): Promise<number> {
-    const [row] = await this.#session.query<{ at: number }>(`SELECT ${CLOCK_MS} AS at`)
+    const [row] = await this.#session.query<{ at: number }>(`SELECT ${POSTGRES_CLOCK_MS} AS at`)
     if (row === undefined) throw new Error('the database does not tell the time')
     return Number(row.at)
   }

@@ -1,7 +1,7 @@
 /** Publishes changes without a table of their own in the change feed. */
 import { sql, type Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
-import { isSqlite } from '../database/sql-differences.ts'
+import { isSqlite, POSTGRES_CLOCK_MS } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { CHANGES_CHANNEL } from './change-feed.ts'
 
@@ -27,7 +27,7 @@ export async function publishChange(
   await sql`
     WITH counted AS (UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value)
     INSERT INTO changes (seq, at, account_id, resource_type, resource_id, operation)
-    SELECT value, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, ${accountId}, ${type},
+    SELECT value, ${sql.raw(POSTGRES_CLOCK_MS)}, ${accountId}, ${type},
       ${id}, 'insert' FROM counted`.execute(transaction)
   await sql`SELECT pg_notify(${CHANGES_CHANNEL}, '')`.execute(transaction)
 }

@@ -1,5 +1,12 @@
 /** All SQL differences between SQLite and Postgres, besides their drivers. */
-import { type Kysely, type RawBuilder, SqliteAdapter, sql, type Transaction } from 'kysely'
+import {
+  type Kysely,
+  type RawBuilder,
+  type SqlBool,
+  SqliteAdapter,
+  sql,
+  type Transaction,
+} from 'kysely'
 
 export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
@@ -26,6 +33,18 @@ export function sumOf<Tables>(database: Kysely<Tables>, column: string): RawBuil
 export function rowsAsJson(table: string, columns: readonly string[]): RawBuilder<string | null> {
   const values = columns.map((column) => `"${table}"."${column}"`).join(', ')
   return sql.raw(`json_agg(json_build_array(${values}))::text`)
+}
+
+/** The clock of Postgres' machine: milliseconds since the Unix epoch. */
+export const POSTGRES_CLOCK_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+/**
+ * Whether the column contains the text.
+ * @param text in lower case. SQLite changes the case of the column's ASCII letters only.
+ */
+export function containsText(column: string, text: string): RawBuilder<SqlBool> {
+  const pattern = `%${text.replaceAll(/[%_!]/g, '!$&')}%`
+  return sql<SqlBool>`lower(${sql.ref(column)}) LIKE ${pattern} ESCAPE '!'`
 }
 
 /** Whether an error reports a row with the same key, so that the statement changed nothing. */

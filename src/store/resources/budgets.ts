@@ -13,7 +13,7 @@ import type { Fuse } from '../../core/fuse.ts'
 import type { GateId } from '../../core/ids.ts'
 import type { AccountCaps } from '../../core/plan.ts'
 import type { NamedThing } from '../database/find-some.ts'
-import { isSqlite } from '../database/sql-differences.ts'
+import { isSqlite, POSTGRES_CLOCK_MS } from '../database/sql-differences.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 import { deleteFusedStops } from './stops.ts'
@@ -79,7 +79,7 @@ export class BudgetTableStore extends ResourceStore<'budget', Budget> {
   async sharedNowMs(): Promise<number | undefined> {
     if (isSqlite(this.database)) return undefined
     const { rows } = await sql<{ ms: number }>`
-      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms
+      SELECT ${sql.raw(POSTGRES_CLOCK_MS)} AS ms
     `.execute(this.database)
     return rows[0]?.ms
   }
@@ -133,7 +133,7 @@ function toScope(row: Selectable<BudgetTable>): BudgetScope {
     case 'tag':
       return { type, tag: scope_name ?? '', tagId: scope_id ?? '' }
     default:
-      if (gate_id === null) throw new Error(`the budget ${row.id} is of nothing`)
+      if (gate_id === null) throw new Error(`the budget ${row.id} has no scope`)
       return { type: 'gate', gateId: gate_id }
   }
 }

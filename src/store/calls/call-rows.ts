@@ -42,7 +42,7 @@ type CellValue = string | number | null
 interface CellColumn {
   readonly column: keyof CallTable
   readonly name: keyof CallRecord
-  /** The member of the value, for a column that the table stores in several. */
+  /** The member of the value, for a value that the table stores in several columns. */
   readonly part?: string
   readonly type: CallColumn['type']
   /** The cell of a call without this value. */
@@ -85,10 +85,10 @@ export function toRow(record: CallRecord): CallTable {
 /** The parameters of a bulk insert. */
 export function toRowValues(record: CallRecord): CellValue[] {
   const values = new Array<CellValue>(CELLS.length)
-  let place = 0
+  let index = 0
   for (const cell of CELLS) {
-    values[place] = toCell(record, cell)
-    place += 1
+    values[index] = toCell(record, cell)
+    index += 1
   }
   return values
 }

@@ -178,11 +178,15 @@ export class CallTableStore {
     return findBounds(this.#database)
   }
 
-  async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
+  async deleteBefore(
+    timeMs: number,
+    limit: number,
+    startAccount?: AccountId,
+  ): Promise<DeletedStep> {
     const step = await deleteCallsBefore(this.#database, {
       timeMs,
       limit,
-      place,
+      startAccount,
       size: this.#deletionSize,
     })
     await relieveLog(this.#database, step.deleted)

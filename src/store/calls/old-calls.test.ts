@@ -72,12 +72,17 @@ describe.each(databases)('on $name', (kind) => {
       },
     }
     const steps: number[] = []
-    let place: AccountId | undefined
+    let startAccount: AccountId | undefined
     do {
-      const step = await deleteCallsBefore(watched, { timeMs: BEFORE_MS, limit: 90, place, size })
+      const step = await deleteCallsBefore(watched, {
+        timeMs: BEFORE_MS,
+        limit: 90,
+        startAccount,
+        size,
+      })
       steps.push(step.deleted)
-      place = step.next
-    } while (place !== undefined)
+      startAccount = step.next
+    } while (startAccount !== undefined)
     stop()
     expect(steps).toEqual([90, OLD - 90])
     const deleting = statements.filter(({ calls }) => calls > 0)

@@ -20,16 +20,16 @@ export interface DeletedStep {
 
 export async function findBounds(database: Kysely<Schema>): Promise<KeptRows | undefined> {
   let bounds: KeptRows | undefined
-  let place: AccountId | undefined = BEFORE_ALL
-  while (place !== undefined) {
-    const { accounts, next } = await listAccounts(database, place)
+  let startAccount: AccountId | undefined = BEFORE_ALL
+  while (startAccount !== undefined) {
+    const { accounts, next } = await listAccounts(database, startAccount)
     for (const { oldest, newest } of accounts)
       bounds = {
         oldestMs: Math.min(bounds?.oldestMs ?? oldest, oldest),
         newestMs: Math.max(bounds?.newestMs ?? newest, newest),
       }
-    place = next
-    if (place !== undefined) await nextTurn()
+    startAccount = next
+    if (startAccount !== undefined) await nextTurn()
   }
   return bounds
 }
@@ -38,15 +38,15 @@ export interface Deletion {
   readonly timeMs: number
   readonly limit: number
   /** The account that the previous step returned; undefined for the first account. */
-  readonly place?: AccountId | undefined
+  readonly startAccount?: AccountId | undefined
   readonly size: Pick<CommitSize, 'rows' | 'note'>
 }
 
 export async function deleteCallsBefore(
   database: Kysely<Schema>,
-  { timeMs, limit, place = BEFORE_ALL, size }: Deletion,
+  { timeMs, limit, startAccount = BEFORE_ALL, size }: Deletion,
 ): Promise<DeletedStep> {
-  const { accounts, next } = await listAccounts(database, place)
+  const { accounts, next } = await listAccounts(database, startAccount)
   const due = accounts.filter(({ oldest }) => oldest < timeMs).map(({ id }) => id)
   if (due.length === 0) return { deleted: 0, next }
   let deleted = 0
@@ -60,7 +60,7 @@ export async function deleteCallsBefore(
     deleted += some
     if (some < most) return { deleted, next }
   }
-  return { deleted, next: place }
+  return { deleted, next: startAccount }
 }
 
 async function deleteSome(
@@ -98,11 +98,11 @@ interface AccountBounds {
 
 async function listAccounts(
   database: Kysely<Schema>,
-  place: AccountId,
+  startAccount: AccountId,
 ): Promise<{ readonly accounts: readonly AccountBounds[]; readonly next: AccountId | undefined }> {
   const { rows } = await sql<AccountBounds>`
     WITH RECURSIVE accounts_with_calls (id, number) AS (
-      SELECT MIN(account_id), 1 FROM calls WHERE account_id > ${place}
+      SELECT MIN(account_id), 1 FROM calls WHERE account_id > ${startAccount}
       UNION ALL
       SELECT (SELECT MIN(account_id) FROM calls WHERE account_id > accounts_with_calls.id), number + 1
       FROM accounts_with_calls

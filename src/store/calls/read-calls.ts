@@ -6,7 +6,7 @@ import type { AccountId, CallId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { readRecords } from './call-pages.ts'
+import { type CallPosition, readRecords } from './call-pages.ts'
 
 /** Calls examined per step: about 2 ms of the event loop. */
 const STEP_OF_SQLITE = 250
@@ -19,8 +19,6 @@ export interface CallRange extends LedgerScope {
   readonly toMs: number
 }
 
-type Place = Pick<CallRecord, 'startedAt' | 'id'>
-
 export async function* readCalls(
   database: Kysely<Schema>,
   accountId: AccountId,
@@ -29,7 +27,7 @@ export async function* readCalls(
   const step = isSqlite(database) ? STEP_OF_SQLITE : STEP_OF_POSTGRES
   const turns = new LoopTurns()
   /** One bound in each direction, because SQLite's range ends at only one of several bounds. */
-  const between = (from: Place | undefined, to: Place | undefined) =>
+  const between = (from: CallPosition | undefined, to: CallPosition | undefined) =>
     database
       .selectFrom('calls')
       .where('account_id', '=', accountId)
@@ -37,8 +35,8 @@ export async function* readCalls(
       .where('started_at', '<=', to?.startedAt ?? toMs - 1)
       .where((eb) =>
         eb.and([
-          ...(from === undefined ? [] : [comparePlace(eb, '>=', from)]),
-          ...(to === undefined ? [] : [comparePlace(eb, '<', to)]),
+          ...(from === undefined ? [] : [comparePosition(eb, '>=', from)]),
+          ...(to === undefined ? [] : [comparePosition(eb, '<', to)]),
           ...(keyId === undefined ? [] : [eb('key_id', '=', keyId)]),
           ...(gateId === undefined ? [] : [eb('gate_id', '=', gateId)]),
           ...(userId === undefined ? [] : [eb('user_id', '=', userId)]),
@@ -47,8 +45,8 @@ export async function* readCalls(
       )
       .orderBy('started_at')
       .orderBy('id')
-  for (let from: Place | undefined; ; ) {
-    const to = await findPlace(database, accountId, { from, fromMs, toMs, step })
+  for (let from: CallPosition | undefined; ; ) {
+    const to = await findPosition(database, accountId, { from, fromMs, toMs, step })
     yield await readRecords(database, between(from, to).selectAll())
     if (to === undefined) return
     from = to
@@ -57,7 +55,7 @@ export async function* readCalls(
 }
 
 /** The first call after a step; undefined at the end of the range. */
-async function findPlace(
+async function findPosition(
   database: Kysely<Schema>,
   accountId: AccountId,
   {
@@ -65,15 +63,15 @@ async function findPlace(
     fromMs,
     toMs,
     step,
-  }: CallRange & { readonly from: Place | undefined; readonly step: number },
-): Promise<Place | undefined> {
+  }: CallRange & { readonly from: CallPosition | undefined; readonly step: number },
+): Promise<CallPosition | undefined> {
   const row = await database
     .selectFrom('calls')
     .select(['started_at', 'id'])
     .where('account_id', '=', accountId)
     .where('started_at', '>=', from?.startedAt ?? fromMs)
     .where('started_at', '<', toMs)
-    .where((eb) => eb.and(from === undefined ? [] : [comparePlace(eb, '>=', from)]))
+    .where((eb) => eb.and(from === undefined ? [] : [comparePosition(eb, '>=', from)]))
     .orderBy('started_at')
     .orderBy('id')
     .offset(step)
@@ -82,10 +80,10 @@ async function findPlace(
   return row && { startedAt: row.started_at, id: row.id }
 }
 
-function comparePlace(
+function comparePosition(
   { eb, refTuple, tuple }: ExpressionBuilder<Schema, 'calls'>,
   operator: '>=' | '<',
-  { startedAt, id }: Place,
+  { startedAt, id }: CallPosition,
 ) {
   return eb(refTuple('started_at', 'id'), operator, tuple(startedAt, id as CallId))
 }

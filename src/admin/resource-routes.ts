@@ -292,9 +292,9 @@ function routesOf(description: ResourceDescription) {
       request: { params, query: noQuery },
       responses: {
         ...(description.deleted === undefined
-          ? { 204: { description: wordsOf('delete').answers ?? 'It is gone.' } }
+          ? { 204: { description: wordsOf('delete').answers ?? 'It is deleted.' } }
           : {
-              200: jsonContent(description.deleted, wordsOf('delete').answers ?? 'It is gone.'),
+              200: jsonContent(description.deleted, wordsOf('delete').answers ?? 'It is deleted.'),
             }),
         ...errors('delete', 404),
       },

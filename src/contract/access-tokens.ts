@@ -17,7 +17,7 @@ const MAX_PER_MINUTE = 1_000_000_000
 const MAX_CONCURRENT = 1_000_000
 
 const name = label({ min: 1, max: 120 }).meta({
-  description: 'A label that tells tokens apart.',
+  description: 'A label that distinguishes tokens.',
   example: 'jane, laptop',
 })
 const owner = z

@@ -49,13 +49,13 @@ export const accountBody = z
           description: 'Days for which single calls stay in the log; sums remain.',
         }),
         hourlySumsDays: days.meta({
-          description: 'Days for which hourly sums are kept; daily sums remain.',
+          description: 'Days for which hourly sums are retained; daily sums remain.',
         }),
         auditLogDays: days.meta({ description: 'Days for which changes stay in the audit log.' }),
       })
       .meta({
         description:
-          'How long the operator keeps records. Prompts and completions are never stored.',
+          'How long the operator retains records. Prompts and completions are never stored.',
       }),
   })
   .meta({ id: 'Account' })

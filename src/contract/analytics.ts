@@ -64,9 +64,9 @@ export const analyticsQuery = z
       .optional()
       .meta({
         description:
-          'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` ' +
+          'The dimension of the groups in each step; `status` by class (`2xx`), `credential` as `own` ' +
           'and `platform`. `model` and `provider` are the parts of the target. A call with several ' +
-          'tags counts in each, so sums by tag may exceed the total. Absent: nothing.',
+          'tags counts in each, so sums by tag may exceed the total. Absent: no groups.',
       }),
     then_by: z
       .enum(USAGE_GROUPS)
@@ -182,7 +182,7 @@ export const usageSum = z
     refused: count.meta({
       description:
         'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
-        'was asked. Too low in sums by user or tag, whose whole days do not tell this part.',
+        'was asked. Too low in sums by user or tag, whose whole days lack this part.',
     }),
     cancelled: count,
     tokens: z.object({

@@ -13,7 +13,7 @@ export function auditLogQuery(actions: readonly string[]) {
       ...pageQuery.shape,
       actor: nameParameter.optional().meta({
         description:
-          'The id of the key or user that made the change; `local`: the operator; of a fuse: its gate or budget.',
+          'The id of the key or user that made the change; `local` for the operator; for a fuse, the id of its gate or budget.',
       }),
       action: z
         .enum(actions, { error: `must be one of ${actions.join(', ')}` })
@@ -52,7 +52,7 @@ export const auditEntryBody = z
             "`operator`: a process on the gateway's own machine, such as the command line there. " +
             '`fuse`: the gateway, when a fuse stopped a session or a user.',
         }),
-        id: z.string().meta({ description: 'Of a fuse: the id of its gate or budget.' }),
+        id: z.string().meta({ description: 'For a fuse: the id of its gate or budget.' }),
         name: z
           .string()
           .nullable()

@@ -14,7 +14,7 @@ export const budgetHeadBody = z
       unpricedCalls: z.int().min(0),
     }),
     share: z.number().min(0).meta({
-      description: 'What is used of the limit; 1 or more: calls are refused.',
+      description: 'The used share of the limit; from 1 on, calls are refused.',
       example: 0.83,
     }),
     budgetId: z.string().nullable().meta({

@@ -46,7 +46,9 @@ const sums = {
         'Calls that a budget with `atLimit` would have moved to another target of their gate, at ' +
         'that target’s known price.',
     }),
-  refused: sum.meta({ description: 'Calls that it would have refused, at their real cost.' }),
+  refused: sum.meta({
+    description: 'Calls that the budget would have refused, at their real cost.',
+  }),
   firstRefusedAt: time.nullable().meta({ description: 'Null: nothing would have been refused.' }),
   firstMovedAt: time.nullable().meta({ description: 'Null: nothing would have been moved.' }),
 }
@@ -79,13 +81,15 @@ export const budgetSimulation = z
     periods: z.array(period).meta({ description: 'The periods with calls, oldest first.' }),
     heads: z.array(head).meta({
       description:
-        `At most ${MAX_STOPPED_HEADS} of those whose calls would have been refused, the greatest ` +
-        'refused cost first. Of `each-user`, only the users whose figures the caller may see.',
+        `At most ${MAX_STOPPED_HEADS} heads with refused calls, the greatest refused cost first. ` +
+        'Of `each-user`, only the users whose figures the caller may see.',
     }),
     headsCounted: count.meta({ description: 'The number of keys, gates or users with calls.' }),
-    headsStopped: count.meta({ description: 'Those whose calls would have been refused.' }),
+    headsStopped: count.meta({
+      description: 'The number of keys, gates or users with refused calls.',
+    }),
     limitations: z.array(z.string()).meta({
-      description: 'Sentences that say what the simulation cannot know.',
+      description: 'Sentences about facts that the simulation cannot know.',
       example: [
         'Calls before 2026-11-01T00:00:00.000Z are deleted, so the simulation begins there.',
       ],

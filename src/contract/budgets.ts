@@ -24,9 +24,7 @@ const limitUsd = z
   .refine(isWholeNanoUsd, { error: 'must be above 0 and have at most nine decimals' })
   .meta({
     exclusiveMinimum: 0,
-    description:
-      'US dollars a period. What becomes of targets whose price is not known ' +
-      'is said by `unpriced`.',
+    description: 'US dollars per period. `unpriced` is the rule for targets without a known price.',
   })
 
 const period = z.enum(PERIODS).meta({
@@ -71,16 +69,16 @@ const alertAt = z
   })
 const unpriced = z.enum(UNPRICED_RULES).meta({
   description:
-    'Of a limit in US dollars, for targets whose price is not known. `estimate`: their calls ' +
+    'The rule of a limit in US dollars for targets without a known price. `estimate`: their calls ' +
     "count at the operator's `unpricedPrice`, or at the highest known price of the same family " +
-    'of models if that is higher. `refuse`: such a target is passed over, and without another ' +
-    'one the call is 400 `price_unknown`. `allow`: their calls are not counted ' +
-    '(`used.unpricedCalls`). Budgets from before there was a choice have `allow`.',
+    'of models if that is higher. `refuse`: such a target is skipped; without another target the ' +
+    'call is refused with 400 `price_unknown`. `allow`: their calls are not counted ' +
+    '(`used.unpricedCalls`). Budgets of versions without this member have `allow`.',
 })
 const message = label({ min: 1, max: 300 }).meta({
   description:
-    'Your words to callers whose calls the budget refuses, such as whom to ask. They follow the ' +
-    "gateway's own words in the error message.",
+    'Your message to callers of refused calls, such as the person to ask. It follows the ' +
+    "gateway's own text in the error message.",
   example: 'Ask #ai-platform for more.',
 })
 const raise = z
@@ -99,16 +97,16 @@ const raise = z
         offset: true,
         error: 'must be a time with its zone, such as 2026-12-04T18:00:00Z',
       })
-      .meta({ description: 'From then on, the limit holds.' }),
+      .meta({ description: 'The end of the raise. Afterwards the limit applies.' }),
   })
   .meta({ id: 'BudgetRaise', description: 'A higher limit until a time.' })
 const MAX_REFUSE_AT = 10
 const atLimit = z.enum(AT_LIMIT_RULES).meta({
   description:
-    'What the used-up budget does. `refuse`: it refuses calls. `cheaper`: a call keeps those of its ' +
-    'targets whose known price is lower than that of the gate’s first target. `free-only`: it keeps ' +
-    'targets of price 0. A call without such a target is refused, and every call from `refuseAt` on. ' +
-    'Budgets from before there was a choice have `refuse`.',
+    'The effect of a used-up budget. `refuse`: calls are refused. `cheaper`: a call keeps only ' +
+    'targets whose known price is lower than that of the gate’s first target. `free-only`: a call ' +
+    'keeps only targets of price 0. A call without such a target is refused, and so is every call ' +
+    'from `refuseAt` on. Budgets of versions without this member have `refuse`.',
 })
 const refuseAt = z
   .number()
@@ -117,8 +115,8 @@ const refuseAt = z
   .nullable()
   .meta({
     description:
-      'With `cheaper` and `free-only`: the share of the limit at which all calls are refused, from 1 ' +
-      'on; 1.2 when absent. Null with `refuse`.',
+      'With `cheaper` and `free-only`: the share of the limit at which all calls are refused, at ' +
+      'least 1; 1.2 when absent. Null with `refuse`.',
     example: 1.2,
   })
 const time = z.iso.datetime()
@@ -173,10 +171,10 @@ const budgetBody = z
   })
   .meta({
     id: 'Budget',
-    description: 'The most that an account, or a part of its calls, may use in a period.',
+    description: 'The maximum that an account, or a part of its calls, may use in a period.',
   })
 
-/** Of `refuseAt`. */
+/** The problem of a `refuseAt` without steering. */
 export const NEEDS_STEERING = 'is only possible when atLimit is cheaper or free-only'
 
 export const createBudgetBody = z
@@ -232,8 +230,8 @@ export const updateBudgetBody = z
   .meta({ id: 'UpdateBudget', description: 'Only the given fields change.' })
 
 const FOR_PEOPLE =
-  'For a budget of another user, and of the scope `each-user`: only the owner and API keys may do ' +
-  'this.'
+  'Only the owner and API keys may do this for a budget of another user or of the scope ' +
+  '`each-user`.'
 const IMMUTABLE = 'cannot be changed; create a new budget instead'
 
 export const budgetResource = {

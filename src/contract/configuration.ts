@@ -41,8 +41,8 @@ const planLimits = z
     }),
     unpriced: z.enum(UNPRICED_RULES).meta({
       description:
-        'With monthlySpendUsd, for targets whose price is not known. estimate: their calls count ' +
-        'at unpricedPrice; refuse: they are not called; allow: their calls count nothing. ' +
+        'The rule of monthlySpendUsd for targets without a known price. estimate: their calls count ' +
+        'at unpricedPrice; refuse: they are not called; allow: their calls do not count. ' +
         'estimate is the default of free, pro and unlimited, refuse that of other plans.',
     }),
   })

@@ -67,7 +67,7 @@ export const FEATURES = {
   metadata: { group: 'Settings', label: 'metadata' },
   tier: { group: 'Settings', label: 'service tier' },
   cacheKey: { group: 'Settings', label: 'prompt cache key' },
-  unknown: { group: 'Settings', label: 'a field nobody knows' },
+  unknown: { group: 'Settings', label: 'unknown field' },
 
   answerText: { group: 'Answers', label: 'text' },
   answerReasoning: { group: 'Answers', label: 'reasoning' },

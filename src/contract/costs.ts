@@ -97,7 +97,7 @@ export const verifiedCostsBody = z
     incomparable: z.array(z.object({ source: z.string().nullable(), calls: z.int() })).meta({
       description:
         'The number of calls whose costs stay, by source: reported costs, costs of entries that ' +
-        'are in force no more, and costs whose price cannot be found again.',
+        'are no longer in force, and costs whose price cannot be found again.',
     }),
     models: z
       .array(

@@ -9,13 +9,13 @@ const fields = {
     .min(0.01)
     .max(MAX_LIMIT_USD)
     .nullable()
-    .meta({ description: 'US dollars within an hour; null: spending stops nobody.' }),
+    .meta({ description: 'US dollars within an hour; null: spending is not limited.' }),
   callsPerMinute: z
     .int()
     .min(1)
     .max(1_000_000)
     .nullable()
-    .meta({ description: 'Null: the number of calls stops nobody.' }),
+    .meta({ description: 'Null: the number of calls is not limited.' }),
   forMinutes: z.int().min(1).max(60).meta({
     description: 'Minutes in a row that must each have more than `callsPerMinute` calls.',
   }),
@@ -48,9 +48,13 @@ const fusedStop = z
       description: 'The id of a member, or the hash of a session or of a user of an application.',
     }),
     name: z.string().nullable().meta({
-      description: 'Of a user, for callers that see figures of people, if the name is known.',
+      description:
+        'The name of a user, if it is known and the caller sees figures of people; otherwise null.',
     }),
-    reason: z.string().nullable().meta({ description: 'Null: this node cannot read it now.' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null: this node cannot read the reason now.' }),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'FusedStop' })

@@ -23,18 +23,18 @@ const members = {
 }
 
 const defaultsDescription =
-  'Said for every request through the gate; each provider is told in its own words. A change ' +
-  'replaces all of them.'
+  'Defaults for every request through the gate, translated to the format of each provider. A ' +
+  'change replaces all of them.'
 
 export const defaults = z.strictObject(members).meta({ description: defaultsDescription })
 export const defaultsBody = z.object(members).meta({ description: defaultsDescription })
 
 export const overrides = z.enum(OVERRIDES).meta({
   description:
-    'When a request says otherwise: a `model` beside `gate_id`, or a parameter that has a ' +
-    'default. `ignore`: the gate counts, and `x-gatehouse-ignored` names what did not. ' +
-    '`reject`: 400. `allow`: the caller counts; a `model` that reads `provider/model` is ' +
-    'asked first, then the targets.',
+    'The rule for requests that contradict the gate: a `model` beside `gate_id`, or a parameter ' +
+    'that has a default. `ignore`: the gate’s value applies, and `x-gatehouse-ignored` names the ' +
+    'ignored members. `reject`: 400. `allow`: the caller’s value applies; a `model` of the form ' +
+    '`provider/model` is asked first, then the targets.',
 })
 
 const GATE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -65,7 +65,7 @@ const model = z
 
 const strategy = z.enum(STRATEGIES).meta({
   description:
-    'Which target is asked first; the other targets follow when it fails. `fallback`: the order ' +
+    'The choice of the first target; the other targets follow when it fails. `fallback`: the order ' +
     'of the list. `weighted`: each target exactly in proportion to its weight. `fastest`: the ' +
     'target with the shortest recent time to the first byte.',
 })
@@ -91,7 +91,7 @@ const aliasName = z
       "begin with 'owned/'",
   })
   .meta({ example: 'gpt-4.1' })
-const isListed = z.boolean().meta({ description: 'Whether `GET /v1/models` lists it.' })
+const isListed = z.boolean().meta({ description: 'Whether `GET /v1/models` lists the alias.' })
 
 const aliases = z
   .array(
@@ -120,8 +120,8 @@ const isCatchAll = z.boolean().meta({
 
 const facts = modelFacts.meta({
   description:
-    'What clients are told that the gate can: context and output in tokens, modalities, efforts. A ' +
-    'member replaces what is known of the targets. A change replaces all of them.',
+    'Capabilities of the gate that clients see: context and output in tokens, modalities, efforts. ' +
+    'A member replaces the known fact of the targets. A change replaces all members.',
 })
 const resolvedFact = <Value extends z.ZodType>(value: Value) =>
   z.object({ value, source: z.enum(FACT_SOURCES) }).optional()
@@ -135,8 +135,8 @@ const resolvedFacts = z
   })
   .meta({
     description:
-      'What clients are told that the gate can, each with its source: set on the `gate`, or what ' +
-      'all `targets` can: the smallest number, the words that all have. Absent: not known.',
+      'Capabilities of the gate that clients see, each with its source: set on the `gate`, or ' +
+      'common to all `targets`: the smallest number, the words of every target. Absent: not known.',
   })
 const codexInstructions = text({ min: 1, max: MAX_INSTRUCTIONS })
   .nullable()
@@ -153,13 +153,13 @@ const usageHeaders = z.boolean().meta({
 const budgetHeaders = z.boolean().meta({
   description:
     'Answers to keys have the header `x-gatehouse-budget` when a budget steered or refused the ' +
-    'call: its id and what it did. Access tokens always get it.',
+    'call: the id of the budget and its action. Access tokens always get the header.',
 })
 const adapt = z.enum(ADAPT_MODES).meta({
   description:
-    "What happens to optional members that a target's model refuses. `off`: the request goes as it " +
-    'is. `retry`: after the provider refuses a member, the request goes once more without it, and ' +
-    'the refusal is remembered for an hour. `on`: members that the model is known to refuse are ' +
+    "The handling of optional members that a target's model refuses. `off`: the request is sent " +
+    'unchanged. `retry`: after the provider refuses a member, the request is sent once more without ' +
+    'it, and the refusal is remembered for an hour. `on`: members that the model is known to refuse are ' +
     'left out at once, and a `reasoning_effort` that the model lacks becomes the nearest one. ' +
     '`x-gatehouse-ignored` names each; `x-gatehouse-strict` prevents it.',
 })

@@ -34,8 +34,8 @@ const foundFimEndpoint = z.enum(FIM_ENDPOINTS).optional().meta({
 
 const fimTemplate = z.enum(['auto', ...FIM_TEMPLATE_NAMES]).meta({
   description:
-    'The family of models whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the ' +
-    'name tells the family.',
+    'The family of models whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, if the ' +
+    'name identifies the family.',
 })
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/

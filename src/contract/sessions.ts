@@ -18,7 +18,8 @@ export const sessionsQuery = z
     ),
     session: callerFields.session,
     order: z.enum(SESSION_ORDERS).default('last').meta({
-      description: 'What sessions are ranked by, the greatest first; `last`: by their last call.',
+      description:
+        'The measure that ranks sessions, the greatest first; `last`: by their last call.',
     }),
   })
   .superRefine(refuseReversedRange)
@@ -36,7 +37,10 @@ const sessionFields = {
   }),
   keyId: z.string(),
   keyName: z.string().nullable(),
-  user: z.string().nullable().meta({ description: 'Of the latest call with a user. Null: none.' }),
+  user: z
+    .string()
+    .nullable()
+    .meta({ description: 'The user of the latest call with a user. Null: no call has a user.' }),
   userName: z.string().nullable(),
   firstAt: z.iso.datetime().meta({ description: 'The start of the first call.' }),
   lastAt: z.iso.datetime().meta({ description: 'The start of the latest call.' }),
@@ -47,7 +51,9 @@ const sessionFields = {
     ...tokens.shape,
     cacheWrite: count.meta({ description: 'Part of `input`.' }),
     reasoning: count.meta({ description: 'Part of `output`.' }),
-    largestInput: count.meta({ description: 'Of the call with the largest input.' }),
+    largestInput: count.meta({
+      description: 'The input tokens of the call with the largest input.',
+    }),
   }),
   cost: z.object({
     usd: z.number().meta({ description: 'The cost of the calls with a known cost.' }),

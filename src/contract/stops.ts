@@ -7,7 +7,7 @@ export const stopState = z
   .object({
     kind: z.enum(STOPPED_KINDS).meta({
       description:
-        'What was stopped: an access token may be stopped with its owner. `fuse`: only in the audit log.',
+        'The kind of the stopped resource: an access token may be stopped with its owner. `fuse`: only in the audit log.',
     }),
     reason: z.string().nullable(),
     createdAt: z.iso.datetime(),
@@ -32,7 +32,7 @@ export const endReport = z
   .object({
     stopped: z.literal(true),
     callsEnded: z.int().meta({
-      description: 'Running calls that ended, on all nodes that the database heard from.',
+      description: 'Running calls that ended, on all nodes that have reported to the database.',
     }),
     nodesNotHeard: z.int().meta({
       description:

@@ -5,8 +5,9 @@ const time = z.iso.datetime()
 
 const targetFault = z.enum(['out_of_credit', 'model_not_found']).meta({
   description:
-    'Set where the target serves nobody until somebody acts. `out_of_credit`: the account at the ' +
-    'vendor has no credit. `model_not_found`: the vendor does not know the model, or not any more.',
+    'Set when the target cannot serve calls until a person acts. `out_of_credit`: the account at ' +
+    'the vendor has no credit. `model_not_found`: the vendor does not know the model, or has ' +
+    'withdrawn it.',
 })
 
 const targetFailure = z.object({

@@ -254,7 +254,7 @@ test('a model’s form of fill-in-the-middle is shown and can be set by hand', a
   await page.getByText(`${upstream.url}/v1/fim/completions`).waitFor()
   await page.getByLabel('Filling in the middle').selectOption('completions-template')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('does not tell whose tokens').waitFor()
+  await page.getByText('does not identify the family').waitFor()
   await page.getByLabel('Tokens of the model').selectOption('codestral')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText(`${upstream.url}/v1/completions`).waitFor()

@@ -60,7 +60,7 @@ const analyticsRoute = createRoute({
     `\`group_by=key&interval=all&order=cost&limit=1000\`. Two dimensions: ` +
     `\`group_by=user&then_by=model\`. Sums of users alone and of tags alone are ` +
     'by the day; hours, sessions, agents and combinations are read from the calls that the ' +
-    `operator still keeps, without percentiles. ${OLD_HOURS}`,
+    `operator retains, without percentiles. ${OLD_HOURS}`,
   tags: ['Analytics'],
   request: { query: analyticsQuery },
   responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },
@@ -241,7 +241,7 @@ function refuseDeleted(error: unknown): never {
       throw refuse([
         {
           field: 'interval',
-          message: `must be "day" or longer before ${oldest}: no older hour is kept by itself`,
+          message: `must be "day" or longer before ${oldest}: older hours are deleted`,
         },
       ])
     case 'users':

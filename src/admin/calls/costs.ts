@@ -28,7 +28,7 @@ const verifyRoute = createRoute({
   operationId: 'verifyCosts',
   summary: 'Compute costs again and compare',
   description:
-    'Checks some calls at a time, newest first; go on with `nextCursor`. A cost is computed with ' +
+    'Checks some calls at a time, newest first; continue with `nextCursor`. A cost is computed with ' +
     'the prices in force when the call began. Reported costs and declared prices of their time ' +
     'stay. With `fix`, budgets and quotas of the current period rise to the corrected sums with ' +
     'the last answer, and never fall before their next period.',

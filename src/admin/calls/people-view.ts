@@ -43,7 +43,7 @@ export class PeopleView {
       this.self = actor.userId
       this.#reason = isOwner
         ? `Figures of other people are hidden, because ${setting}. ${WHERE_TO_CHANGE}`
-        : 'Members see only their own figures. peopleFigures of /v1/account/attribution says who ' +
+        : 'Members see only their own figures. peopleFigures of /v1/account/attribution decides who ' +
           'sees the figures of others.'
     }
   }

@@ -29,7 +29,7 @@ const listRoute = createRoute({
   operationId: 'listUsageSessions',
   summary: 'List sessions, with their sums',
   description:
-    'A session is a caller’s: the same id from two keys is two sessions. A session is kept as ' +
+    'A session belongs to a caller: the same id from two keys is two sessions. A session is retained as ' +
     'long as its last call, and its sums count all of its calls.',
   tags: ['Analytics'],
   request: { query: sessionsQuery },

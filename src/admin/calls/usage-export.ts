@@ -31,7 +31,7 @@ const exportRoute = createRoute({
   summary: 'Download charges by the hour, in the format FOCUS',
   description:
     'A row per hour, gate, model, kind of token, credential and tags, from the calls that the ' +
-    'operator still keeps. The costs add up exactly to those of the analytics. It is sent as it is ' +
+    'operator retains. The costs add up exactly to those of the analytics. It is sent as it is ' +
     'read: where reading fails half-way, the connection breaks instead of ending.',
   tags: ['Analytics'],
   request: { query: usageExportQuery },

@@ -180,6 +180,7 @@ function assertFimFits(
   }
   if (fimEndpoint !== 'completions-template' || fimTemplate !== 'auto') return
   if (fimTemplateOf(upstreamModelId) !== undefined) return
-  const message = 'is needed: the name of this model does not tell whose tokens it takes'
+  const message =
+    'is required: the name of this model does not identify the family whose tokens it takes'
   throw refuse([{ field: 'fimTemplate', message }])
 }

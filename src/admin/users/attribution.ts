@@ -37,8 +37,8 @@ const updateRoute = createRoute({
   summary: 'Change what is recorded about callers',
   description:
     'A change applies to new calls. Recorded calls and names stay. `peopleFigures` applies to all ' +
-    'figures at once, and only the signed-in owner changes it; an API key does in an account ' +
-    'without members.',
+    'figures at once. Only the signed-in owner changes it; in an account without members, an API ' +
+    'key does.',
   tags,
   request: jsonRequest(updateAttributionBody, 'The switches to change.'),
   responses: {
@@ -55,9 +55,9 @@ const replaceKeyRoute = createRoute({
   summary: 'Erase all end users with a new hash key',
   description:
     'Replaces the key under which names are hashed, and deletes the names of all end users. Their ' +
-    'recorded calls and sums stay under hashes that nobody can connect with a name again. Users, ' +
-    'sessions and tags of new calls have new hashes, so none of them is continued; members have ' +
-    'ids instead of hashes, and are continued. Names of tags stay beside their old hashes. Stops by ' +
+    'recorded calls and sums stay under hashes that cannot be connected with a name again. Users, ' +
+    'sessions and tags of new calls have new hashes, so their sums begin anew; members have ' +
+    'ids instead of hashes, so their sums continue. Names of tags stay beside their old hashes. Stops by ' +
     'fuses of sessions and end users are deleted. Only the owner and API keys may do this. It ' +
     'cannot be undone.',
   tags,

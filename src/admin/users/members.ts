@@ -74,7 +74,7 @@ export function bindMembers(
     description:
       'An API key or the owner stops a member. Calls with the access tokens that the member owns, ' +
       "calls of the playground and the member's sessions are refused with 403 and the reason. API " +
-      'keys belong to the account and go on: revoke those that the member knows.',
+      'keys belong to the account and keep working: revoke the keys that the member knows.',
     async assertMay(act, caller, id) {
       const member = await findMember(caller.accountId, id)
       if (caller.actor.type === 'user') assertOwner(caller.actor)

@@ -14,6 +14,7 @@ import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
@@ -54,6 +55,16 @@ afterAll(async () => {
 const admitted = (calls: number) =>
   page.getByText(new RegExp(` ${calls} calls? \\(\\$[\\d.]+\\) would have been admitted`))
 
+/** Whether the window shows the lowest line of the result. */
+const isResultInSight = async () =>
+  await page
+    .getByRole('list', { name: 'Limitations' })
+    .evaluate(
+      (list) =>
+        list.getBoundingClientRect().bottom <=
+        (list.closest('[role=dialog]')?.getBoundingClientRect().bottom ?? 0),
+    )
+
 test('a new budget is simulated in its form, over a range to choose, and then created', async () => {
   await follow(page, '/settings/budgets')
   const asked: string[] = []
@@ -71,6 +82,7 @@ test('a new budget is simulated in its form, over a range to choose, and then cr
   await dialog.getByLabel('Period', { exact: true }).selectOption('Once, for good')
   await simulate.click()
   await admitted(AGES_DAYS.length).waitFor()
+  await untilItHolds(async () => expect(await isResultInSight()).toBe(true))
   expect(asked.some((url) => url.includes('budget-simulation'))).toBe(true)
   const range = dialog.getByLabel('Calls of')
   expect(await range.getByRole('option').allTextContents()).toEqual([

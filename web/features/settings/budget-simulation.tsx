@@ -1,6 +1,6 @@
 /** What a budget would have done with the calls in the log, in a range of time to choose. */
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../../src/contract/api.generated.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatUsdInCents, formatWhole } from '../../format/figures.ts'
@@ -27,6 +27,11 @@ export function BudgetSimulation({ budget }: { readonly budget: SimulatedBudget 
     retry: false,
     staleTime: 60_000,
   })
+  const result = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // In a form the result is below the last field.
+    if (data !== undefined || error !== null) result.current?.scrollIntoView({ block: 'nearest' })
+  }, [data, error])
   return (
     <div className="flex flex-col gap-4 text-[13px] text-ink-soft">
       <SelectField
@@ -35,13 +40,15 @@ export function BudgetSimulation({ budget }: { readonly budget: SimulatedBudget 
         onChange={({ target }) => setSpan(target.value)}
         options={toSpanChoices(budget.period, retained)}
       />
-      {isPending && <p role="status">Counting the calls in the log…</p>}
-      {error !== null && (
-        <p role="alert" className="text-danger">
-          {error.message}
-        </p>
-      )}
-      {data !== undefined && <Outcome simulation={data} />}
+      <div ref={result} className="flex scroll-my-4 flex-col gap-4">
+        {isPending && <p role="status">Counting the calls in the log…</p>}
+        {error !== null && (
+          <p role="alert" className="text-danger">
+            {error.message}
+          </p>
+        )}
+        {data !== undefined && <Outcome simulation={data} />}
+      </div>
     </div>
   )
 }

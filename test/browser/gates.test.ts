@@ -356,6 +356,40 @@ test('a refusal of the gateway is shown at its target, and no input is lost', as
   await page.getByText('retries: 0 → 1').waitFor()
 })
 
+test('the share of a budget that puts a target first is checked in percent while it is typed', async () => {
+  const { page } = visit
+  await createGate(gatehouse, 'steered', ['sandbox/echo', 'sandbox/500'])
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', {
+    ...{ gateId: 'steered', name: 'Steering', limitUsd: 5, period: 'month' },
+  })
+  const { id } = (await made.json()) as { id: string }
+  await follow(page, '/gates/steered')
+  await page.locator('summary').filter({ hasText: 'Budgets' }).click()
+  await page.getByLabel('Ask sandbox/500 first').selectOption('by the budget “Steering”')
+  const share = page.getByLabel('From this share on, in percent')
+  expect(await share.inputValue()).toBe('80')
+  const problem = page.getByText('must be a percentage above 0 and at most 100, such as 80')
+  expect(await problem.count()).toBe(0)
+  for (const wrong of ['120', '0', '', 'many']) {
+    await share.fill(wrong)
+    await problem.waitFor()
+    expect(await share.getAttribute('aria-invalid')).toBe('true')
+    await share.fill('90')
+    await problem.waitFor({ state: 'detached' })
+  }
+  await share.fill('0.5 %')
+  expect(await problem.count()).toBe(0)
+  await share.fill('85')
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved; the next call uses it.').waitFor()
+  const gate = await controlPlaneCall(gatehouse, 'GET', '/v1/gates/steered')
+  expect(await gate.json()).toMatchObject({
+    targets: [{}, { when: { budget: id, from: 0.85 } }],
+  })
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/steered')
+})
+
 test('a deletion names its consequences, and undo restores the gate', async () => {
   const { page } = visit
   const settings = {

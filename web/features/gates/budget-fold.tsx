@@ -5,6 +5,7 @@ import { Fold } from '../../ui/fold.tsx'
 import type { GateDraft, TargetDraft } from './gate-draft.ts'
 import type { GateForm } from './use-gate-form.ts'
 
+const USUAL_PERCENT = '80'
 const BUDGET_HEADERS = { no: 'To access tokens only', yes: 'To keys too' }
 
 /** The conditions under which a target is asked first, and who learns of budgets. */
@@ -50,7 +51,9 @@ function BudgetConditions({
       <SelectField
         label={`Ask ${target.model} first`}
         value={target.whenBudget}
-        onChange={(event) => change(target, { whenBudget: event.target.value })}
+        onChange={({ target: { value } }) =>
+          change(target, { whenBudget: value, whenPercent: target.whenPercent || USUAL_PERCENT })
+        }
         options={{
           '': 'As the strategy says',
           ...(target.whenBudget === '' ? {} : { [target.whenBudget]: target.whenBudget }),
@@ -63,7 +66,7 @@ function BudgetConditions({
           inputMode="decimal"
           required
           autoComplete="off"
-          placeholder="80"
+          placeholder={USUAL_PERCENT}
           value={target.whenPercent}
           onChange={(event) => change(target, { whenPercent: event.target.value })}
           problem={problems[index]}

@@ -162,9 +162,7 @@ export function toSettings(
     targets: draft.targets.map(({ model, weight, whenBudget, whenPercent }) => ({
       model: model.trim(),
       ...(weight.trim() === '' ? {} : { weight: toWhole(weight) }),
-      ...(whenBudget === ''
-        ? {}
-        : { when: { budget: whenBudget, from: toNumber(whenPercent || 'none') / 100 } }),
+      ...(whenBudget === '' ? {} : { when: { budget: whenBudget, from: toShare(whenPercent) } }),
     })),
     strategy: draft.strategy,
     hedgeAfterMs: toNullable(draft.hedgeAfterMs),
@@ -223,10 +221,17 @@ const NOT_ADDED: Problem = {
     'The text in the field is not a target yet: press Enter to choose it, or clear the field.',
 }
 
+const SHARE_FIELD = /^targets\[\d+\]\.when\.from$/
+const WRONG_SHARE = 'must be a percentage above 0 and at most 100, such as 80'
+
 export function findProblems(draft: GateDraft): readonly Problem[] {
   const body = toNewGate(draft)
   const checked = createGateBody.safeParse(body)
-  const found = checked.success ? [] : describeProblems(checked.error.issues, body)
+  const problems = checked.success ? [] : describeProblems(checked.error.issues, body)
+  // The field is in percent, the schema's message is about a share.
+  const found = problems.map((problem) =>
+    SHARE_FIELD.test(problem.field) ? { ...problem, message: WRONG_SHARE } : problem,
+  )
   return draft.typedTarget.trim() === '' ? found : [NOT_ADDED, ...found]
 }
 
@@ -246,6 +251,11 @@ export function toShares(targets: readonly TargetDraft[]): readonly number[] {
   })
   const sum = weights.reduce((total, weight) => total + weight, 0)
   return weights.map((weight) => (sum === 0 ? 0 : weight / sum))
+}
+
+/** NaN for empty text too, because a condition needs a share. */
+function toShare(percent: string): number {
+  return toNumber(percent.replace('%', '').trim() || 'none') / 100
 }
 
 /** Without the digits that a product of fractions adds. */

@@ -104,8 +104,8 @@ function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boo
 }
 
 function problemOfAll({ draft, problem }: GateForm): string | undefined {
-  const rows = draft.targets.map(
-    (_, index) => problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`),
+  const rows = draft.targets.flatMap((_, index) =>
+    ['model', 'weight', 'when'].map((member) => problem(`targets[${index}].${member}`)),
   )
   return rows.some((one) => one !== undefined) ? undefined : problem('targets')
 }

@@ -69,10 +69,14 @@ async function createRunaway(gate: string): Promise<void> {
   })
   await blow(gate, { 'x-gatehouse-user': 'customer-4711' })
   await blow(gate, { 'x-gatehouse-session': 'conversation-9' })
-  // The user's name is stored with the first calls.
+  await waitForName(gate, 'customer-4711')
+}
+
+/** The name of a user is stored with the first calls. */
+async function waitForName(gate: string, name: string): Promise<void> {
   await pollUntil('the name of the user', async () => {
     const response = await controlPlaneCall(gatehouse, 'GET', `/v1/gates/${gate}/stops`)
-    return (await response.text()).includes('customer-4711')
+    return (await response.text()).includes(name)
   })
 }
 
@@ -123,6 +127,39 @@ test('a gate’s page lists the stopped, with who, since when and why, and lifts
   await stopped().waitFor({ state: 'detached' })
   expect(await page.evaluate('document.activeElement.closest("#content") !== null')).toBe(true)
   expect(await call('runaway', { 'x-gatehouse-session': 'conversation-9' })).toBe(200)
+})
+
+test('a user and the session that did the user’s work are lifted together, or one of them alone', async () => {
+  for (const kept of ['both', 'user'] as const) {
+    const gate = `together-${kept}`
+    await createGate(gatehouse, gate, 'sandbox/echo', {
+      fuse: { callsPerMinute: 1, forMinutes: 1 },
+    })
+    const names = { 'x-gatehouse-user': `agent-${kept}`, 'x-gatehouse-session': `loop-${kept}` }
+    await blow(gate, names)
+    await waitForName(gate, `agent-${kept}`)
+    await follow(page, `/gates/${gate}`)
+    const user = stopped().getByRole('row', { name: new RegExp(`agent-${kept}`) })
+    const both = user.getByRole('button', {
+      name: `Lift both the stops of agent-${kept} and one session`,
+    })
+    await both.waitFor()
+    await stopped()
+      .getByRole('row', { name: /Session \w+/ })
+      .waitFor()
+    expect(await findPageFaults(page)).toEqual([])
+    if (kept === 'both') {
+      await both.press('Enter')
+      await page.getByText('Stop of “agent-both” and one session lifted').waitFor()
+      await stopped().waitFor({ state: 'detached' })
+      expect(await call(gate, names)).toBe(200)
+    } else {
+      await user.getByRole('button', { name: 'Lift the stop of agent-user' }).click()
+      await user.waitFor({ state: 'detached' })
+      expect(await call(gate, names)).toBe(403)
+    }
+    await controlPlaneCall(gatehouse, 'DELETE', `/v1/gates/${gate}`)
+  }
 })
 
 test('the overview names the gates whose fuses stopped somebody, until all stops are lifted', async () => {

@@ -4,7 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { ApiError } from '../api/api-error.ts'
-import { type AnswerOf, ask } from '../api/ask.ts'
+import { ask } from '../api/ask.ts'
 import { operationQuery } from '../api/operation-query.ts'
 import { nameOfStopped } from '../format/stopped-name.ts'
 import { RowButton } from './button.tsx'
@@ -13,10 +13,9 @@ import { PageLink } from './links.tsx'
 import { SearchedTable } from './searched-rows.tsx'
 import { Sentence } from './sentence.tsx'
 import { ProblemNote } from './states.tsx'
+import { type FusedStop, useStoppedTogether } from './stopped-together.ts'
 import { type Column, timeColumn } from './table.tsx'
 import { useChange } from './use-change.ts'
-
-type FusedStop = AnswerOf<'GET /v1/gates/{id}/stops'>['data'][number]
 
 const textOf = (stop: FusedStop) => `${nameOfStopped(stop)} ${stop.id}`
 
@@ -44,15 +43,19 @@ export function FusedStops({
     staleTime: 0,
   })
   const lift = useChange({
-    send: ({ kind, id }: FusedStop) => ask(lifting, { path: { ...path, kind, head: id } }),
+    send: async (lifted: readonly FusedStop[]) => {
+      for (const { kind, id } of lifted) await ask(lifting, { path: { ...path, kind, head: id } })
+    },
     saysFailure: true,
     makesStale: [list, 'GET /v1/fuse-stops'],
-    done: (_, stop) => [
-      `Stop of “${nameOfStopped(stop)}” lifted`,
+    failureMakesStale: [list],
+    done: (_, [first, ...others]) => [
+      `Stop of “${first === undefined ? '' : nameOfStopped(first)}”${others.length === 0 ? '' : ` and ${countSessions(others)}`} lifted`,
       { description: 'The next call is served, and the fuse counts anew.' },
     ],
   })
   const rows = stops.data?.data ?? []
+  const together = useStoppedTogether(rows, AGAIN_AFTER_MS)
   if (rows.length === 0) return isAbsent(stops.error) ? null : <ProblemNote error={stops.error} />
   return (
     <Card>
@@ -64,7 +67,7 @@ export function FusedStops({
         textOf={textOf}
         searched="The search looks at names and ids."
         keyOf={({ kind, id }) => `${kind}/${id}`}
-        columns={toColumns(lift)}
+        columns={toColumns(together, lift)}
       />
     </Card>
   )
@@ -75,11 +78,16 @@ function isAbsent(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }
 
-function toColumns(lift: {
-  readonly mutate: (stop: FusedStop) => void
+interface Lift {
+  readonly mutate: (stops: readonly FusedStop[]) => void
   readonly isPending: boolean
-  readonly variables: FusedStop | undefined
-}): readonly Column<FusedStop>[] {
+  readonly variables: readonly FusedStop[] | undefined
+}
+
+function toColumns(
+  together: ReadonlyMap<string, readonly FusedStop[]>,
+  lift: Lift,
+): readonly Column<FusedStop>[] {
   return [
     {
       title: 'Who',
@@ -103,16 +111,36 @@ function toColumns(lift: {
       title: 'Actions',
       isHidden: true,
       className: 'text-right',
-      cell: (stop) => (
-        <RowButton
-          act="Lift"
-          of={`the stop of ${nameOfStopped(stop)}`}
-          isBusy={lift.isPending && lift.variables === stop}
-          onClick={() => lift.mutate(stop)}
-        />
-      ),
+      cell: (stop) => {
+        const sessions = (stop.kind === 'user' && together.get(stop.id)) || []
+        const name = nameOfStopped(stop)
+        const isBusy = lift.isPending && lift.variables?.[0] === stop
+        return (
+          <div className="flex justify-end gap-2 max-sm:flex-col">
+            {sessions.length > 0 && (
+              <RowButton
+                act={sessions.length === 1 ? 'Lift both' : `Lift all ${sessions.length + 1}`}
+                of={`the stops of ${name} and ${countSessions(sessions)}`}
+                title={`Also lifts ${countSessions(sessions)} of ${name}.`}
+                isBusy={isBusy}
+                onClick={() => lift.mutate([stop, ...sessions])}
+              />
+            )}
+            <RowButton
+              act="Lift"
+              of={`the stop of ${name}`}
+              isBusy={isBusy}
+              onClick={() => lift.mutate([stop])}
+            />
+          </div>
+        )
+      },
     },
   ]
+}
+
+function countSessions({ length }: readonly FusedStop[]): string {
+  return length === 1 ? 'one session' : `${length} sessions`
 }
 
 /** The gateway's reason is the end of a sentence: “it spent more than …”. */

@@ -69,12 +69,14 @@ export function startNodes(client: RunsScripts, count: number, planLimits: Parti
   const keyLimits = createKeyLimits(plans)(DEFAULT_ACCOUNT)
   const prefix = `scene${process.pid}-${scenes}`
   let made = 0
-  const addNode = (): TestNode => {
+  /** @param behindMs how far the node's clock is behind the store's */
+  const addNode = (behindMs = 0): TestNode => {
+    const own = { now: () => clock.nowMs - behindMs, elapsed: clock.elapsed }
     made += 1
     const store = new TestStore(client, `node${made}`, count)
     const alerts: BudgetAlert[] = []
     const usage = new UsageLimits({ plans, onAlert: (alert) => alerts.push(alert) })
-    const limits = new SharedLimits({ store, prefix, usage, clock, sharedClock: clock })
+    const limits = new SharedLimits({ store, prefix, usage, clock: own, sharedClock: clock })
     return {
       store,
       limits,
@@ -86,14 +88,14 @@ export function startNodes(client: RunsScripts, count: number, planLimits: Parti
           { accountId: DEFAULT_ACCOUNT, keyId: key as KeyId, limits: keyLimits },
           {
             gateId: 'gate',
-            startedAtMs: clock.nowMs,
+            startedAtMs: own.now(),
             estimatedTokens: 0,
             ...call,
           },
         ),
     }
   }
-  return { clock, prefix, addNode, nodes: Array.from({ length: count }, addNode) }
+  return { clock, prefix, addNode, nodes: Array.from({ length: count }, () => addNode()) }
 }
 
 /** Asks for the quota once the call is planned, like the pipeline. */

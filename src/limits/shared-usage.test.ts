@@ -265,6 +265,78 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     }
   })
 
+  const DAY_MS = 86_400_000
+  const dayStep = fc.oneof(
+    fc.record({
+      type: fc.constant('call' as const),
+      node: fc.nat({ max: 2 }),
+      tokens: fc.integer({ min: 1, max: LARGEST_CALL }),
+      /** The call ends some steps later. */
+      isLong: fc.boolean(),
+    }),
+    fc.record({ type: fc.constant('end' as const) }),
+    fc.record({ type: fc.constant('pass' as const), ms: fc.nat({ max: DAY_MS / 2 }) }),
+  )
+
+  test('of a day stay in the store while a node whose clock is a day behind counts them', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 300 }),
+        fc.array(fc.integer({ min: -DAY_MS, max: DAY_MS }), { minLength: 3, maxLength: 3 }),
+        fc.array(dayStep, { maxLength: 60, size: 'max' }),
+        async (limit, behind, steps) => {
+          const { clock, prefix, addNode } = startNodes(redis.client, 3, {})
+          const nodes = behind.map(addNode)
+          const budget = budgetOf({ limit: { type: 'tokens', tokens: limit }, period: 'day' })
+          for (const { usage } of nodes) usage.putBudget({ ...budget, createdAt: 0 })
+          const expiry = new Map<string, number>()
+          /** The store's own clock does not pass here. */
+          const noteExpiry = async () => {
+            for (const key of await redis.client.keys(`${prefix}:used-nano:{${budget.id}}*`)) {
+              const leftMs = await redis.client.pttl(key)
+              if (leftMs < 0) continue
+              expect(leftMs).toBeLessThanOrEqual(3 * DAY_MS + 3_600_000)
+              expiry.set(key, clock.nowMs + leftMs)
+              await redis.client.persist(key)
+            }
+          }
+          const used = new Map<number, number>()
+          const open: { ticket: Ticket; day: number; tokens: number }[] = []
+          const end = ({ ticket, day, tokens }: (typeof open)[number]) => {
+            ticket.settle(spent({ tokens }))
+            used.set(day, (used.get(day) ?? 0) + tokens)
+          }
+          for (const current of steps) {
+            if (current.type === 'pass') {
+              clock.nowMs += current.ms
+              for (const [key, atMs] of expiry) if (atMs <= clock.nowMs) await redis.client.del(key)
+            } else if (current.type === 'end') {
+              const call = open.shift()
+              if (call !== undefined) end(call)
+            } else {
+              const { tokens } = current
+              const day = Math.floor((clock.nowMs - (behind[current.node] ?? 0)) / DAY_MS)
+              const ticket = await nodes[current.node]?.admit({ estimatedTokens: tokens })
+              if (ticket !== undefined && isTicket(ticket)) {
+                const reserved = open.filter((call) => call.day === day)
+                const sum = reserved.reduce((all, call) => all + call.tokens, used.get(day) ?? 0)
+                expect(sum).toBeLessThan(limit)
+                if (current.isLong) open.push({ ticket, day, tokens })
+                else end({ ticket, day, tokens })
+              }
+            }
+            await tend(nodes)
+            await tend(nodes)
+            await noteExpiry()
+          }
+          for (const call of open) end(call)
+          await tend(nodes)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
   test('show on any node the usage of all until a second before, however long that node was idle', async () => {
     const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1e9 })
     const budget = budgetOf({ limit: { type: 'tokens', tokens: 1e9 }, period: 'total' })

@@ -23,7 +23,7 @@ interface Question {
   readonly reserved: Amounts
   readonly needed: Amounts
   readonly spare: Amounts
-  readonly keepMs: number
+  readonly endsAtMs: number
   answer(grant?: Partial<UsageGrant>): void
   /** The step may have been taken, and no answer comes. */
   lose(): void
@@ -51,7 +51,7 @@ class ScriptedStore implements SharedStore {
       this.questions.push({
         key,
         ...{
-          keepMs: number(3),
+          endsAtMs: number(3),
           birth: String(args[4]),
           sequence: number(5),
           isRepeated: number(6) === 1,
@@ -104,7 +104,7 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
   }
   const now = () => clock.nowMs
   const limited = { id: 'id', window, limits: { walls: limit, ceilings: limit } }
-  const ports = { store, prefix: 'p', now, wallNow: now, sharedNow: now }
+  const ports = { store, prefix: 'p', now, sharedNow: now }
   let sequence = 0
   const nextSequence = () => {
     sequence += 1
@@ -352,16 +352,13 @@ describe('asking', () => {
     expect(lease.isFresh(clock.nowMs - 1)).toBe(false)
   })
 
-  test('the store keeps usage for a week after the period, and for 400 days without an end', async () => {
-    const { ask, store, clock } = start()
+  test('the store is told when the period ends', async () => {
+    const { ask, store } = start()
     await ask(tokens(1), {})
-    expect(store.last.keepMs).toBe(8 * DAY_MS)
-    clock.nowMs = ENDS_AT_MS + DAY_MS
-    await ask(tokens(1), {})
-    expect(store.last.keepMs).toBe(7 * DAY_MS)
+    expect(store.last.endsAtMs).toBe(ENDS_AT_MS)
     const endless = start({ endsAtMs: Number.POSITIVE_INFINITY })
     await endless.ask(tokens(1), {})
-    expect(endless.store.last.keepMs).toBe(400 * DAY_MS)
+    expect(endless.store.last.endsAtMs).toBe(-1)
   })
 })
 

@@ -15,11 +15,8 @@ const TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
 /** Windows used in the last minute are refreshed, for display. */
 const USED_MS = 60_000
-/** How long the store keeps sums after their period, for calls that end late. */
-const KEPT_AFTER_MS = 7 * 86_400_000
 /** A call's usage is shipped after a second, and other nodes read the usage some seconds later. */
 const IN_LEDGER_MS = 3_000
-const KEPT_ENDLESS_MS = 400 * 86_400_000
 
 const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
@@ -34,7 +31,6 @@ export interface UsageLeasePorts {
    */
   readonly nextSequence: () => number
   readonly now: () => number
-  readonly wallNow: () => number
   readonly sharedNow: () => number
 }
 
@@ -267,7 +263,7 @@ export class UsageLease {
   }
 
   async #exchange(): Promise<boolean> {
-    const { store, now, wallNow, sharedNow, nextSequence } = this.#ports
+    const { store, now, sharedNow, nextSequence } = this.#ports
     const nowMs = now()
     const needed = sum(this.#needs)
     this.#needs = NO_NEEDS
@@ -298,9 +294,7 @@ export class UsageLease {
           nodeId: store.nodeId,
           nowMs: sharedNow(),
           leaseMs: RESERVED_LEASE_MS,
-          keepMs: Number.isFinite(this.window.endsAtMs)
-            ? Math.max(0, this.window.endsAtMs - wallNow()) + KEPT_AFTER_MS
-            : KEPT_ENDLESS_MS,
+          endsAtMs: this.window.endsAtMs,
           birth: this.#birth,
           ...sent,
           isRepeated,

@@ -11,7 +11,8 @@ export interface UsageDemand {
   readonly nodeId: string
   readonly nowMs: number
   readonly leaseMs: number
-  readonly keepMs: number
+  /** Infinite for a budget without a period. */
+  readonly endsAtMs: number
   readonly birth: string
   /**
    * Number of the addition: greater than the last number, or equal to repeat an addition that may
@@ -38,10 +39,19 @@ export interface UsageGrant {
   readonly allowed: Amounts
 }
 
+const HOUR_MS = 3_600_000
+/**
+ * How long sums stay after their period and their last use: a day for nodes whose clocks are behind
+ * by up to a day, and an hour for their calls that end late. Usage that is reported later is not
+ * lost: the node then reports its whole sum, and the ledger has all sums.
+ */
+const KEPT_AFTER_MS = 25 * HOUR_MS
+const KEPT_ENDLESS_MS = 400 * 24 * HOUR_MS
+
 export const USAGE_SCRIPT: SharedScript = {
   name: 'gatehouseusage',
   lua: `
-local node, now, lease, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local node, now, lease, endsAt = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 ${READ_HASH}
 local isLost = ARGV[5] ~= '' and ARGV[5] ~= birth
 local sequence, isRepeated = tonumber(ARGV[6]), ARGV[7] == '1'
@@ -104,6 +114,8 @@ elseif known['node.' .. node] then
   redis.call('HDEL', KEYS[1], 'node.' .. node)
 end
 redis.call('HSET', KEYS[1], unpack(changes))
+local keep = ${KEPT_ENDLESS_MS}
+if endsAt >= 0 then keep = math.max(0, endsAt - now) + ${KEPT_AFTER_MS} end
 redis.call('PEXPIRE', KEYS[1], whole(keep))
 return {birth, whole(used[1]), whole(used[2]), whole(used[3]), whole(others[1]), whole(others[2]),
   whole(reserved[1]), whole(reserved[2])}`,
@@ -112,7 +124,7 @@ return {birth, whole(used[1]), whole(used[2]), whole(used[3]), whole(others[1]),
 export function toUsageArguments(demand: UsageDemand): readonly (string | number)[] {
   const { added, floor, limit, ceiling } = demand
   return [
-    ...[demand.nodeId, demand.nowMs, demand.leaseMs, demand.keepMs, demand.birth],
+    ...[demand.nodeId, demand.nowMs, demand.leaseMs, orNone(demand.endsAtMs), demand.birth],
     ...[demand.sequence, demand.isRepeated ? 1 : 0],
     ...[added.tokens, added.nanoUsd, added.unpricedCalls],
     ...[floor.tokens, floor.nanoUsd, floor.unpricedCalls],

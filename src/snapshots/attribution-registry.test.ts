@@ -65,6 +65,16 @@ describe.each(databases)('attribution settings on $name', (kind) => {
     expect(failures).toEqual([])
   })
 
+  test('a hash of one account is not remembered for another account with the same scope', async () => {
+    const registry = await load()
+    await registry.ensure(STRANGER)
+    const fresh = await load()
+    const scopeOfOther = registry.hash(STRANGER, 'session', 's1', 'key_a')
+    const own = fresh.hash(DEFAULT_ACCOUNT, 'session', 's1', 'key_a')
+    expect(own).not.toBe(scopeOfOther)
+    expect(registry.hash(DEFAULT_ACCOUNT, 'session', 's1', 'key_a')).toBe(own)
+  })
+
   test('without the master key no name is hashed, and the failure is reported', async () => {
     await load()
     const registry = await load([newKey])

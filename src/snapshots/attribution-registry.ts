@@ -85,12 +85,14 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     name: string,
     scope: string = accountId,
   ): string | undefined {
-    const known = this.#recent.get(kind, scope, name)
+    // A look-up may name the key or session of another account as the scope.
+    const place = `${accountId}/${scope}`
+    const known = this.#recent.get(kind, place, name)
     if (known !== undefined) return known
     const hashKey = this.held(accountId, accountId)?.hashKey
     if (hashKey === undefined) return undefined
     const hash = toHash(hashKey, [accountId, kind, scope, name])
-    this.#recent.put(kind, scope, name, hash)
+    this.#recent.put(kind, place, name, hash)
     return hash
   }
 

@@ -105,3 +105,23 @@ test('the ids of another account find nothing', async () => {
   expect((await theirs.caller.send(one, { method: 'DELETE' })).status).toBe(404)
   expect(await listOf(ours, '/v1/logs?user=end:ann')).toHaveLength(ours.calls)
 })
+
+test('a look-up with a key of another account leaves the sessions of that key findable', async () => {
+  const { data } = await ours.caller.json('/v1/logs', 200)
+  const [{ keyId } = { keyId: '' }] = data as { keyId: string }[]
+  const session = 'conversation-2'
+  await theirs.caller.json(`/v1/logs?session=${session}&key=${keyId}`, 200)
+  const chat = { model: 'same', messages: [{ role: 'user', content: 'hi' }] }
+  const headers = { 'x-gatehouse-session': session }
+  await ours.caller.json('/v1/chat/completions', 200, { ...post(chat), headers })
+  await server.stop()
+  const restarted = await startGatehouse({ dataFolder: server.dataFolder, key: server.key })
+  try {
+    const again = new Browser(restarted.url, { authorization: `Bearer ${server.key}` })
+    const path = `/v1/usage/sessions?session=${session}`
+    const found = (await again.json(path, 200)).data as { calls: number }[]
+    expect(found.map(({ calls }) => calls)).toEqual([1])
+  } finally {
+    await restarted.remove()
+  }
+})

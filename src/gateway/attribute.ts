@@ -212,8 +212,7 @@ class Attributing {
     const tags: string[] = []
     if (fixed !== undefined)
       for (const tag of fixedTags(fixed, known))
-        if (tags.length < MOST_TAGS && !tags.includes(tag) && this.#takes(tag, known))
-          tags.push(tag)
+        if (tags.length < MOST_TAGS && !tags.includes(tag) && isFixedTag(tag, known)) tags.push(tag)
     if (sent !== undefined)
       for (const text of sent.split(',')) {
         const tag = text.trim()
@@ -256,6 +255,12 @@ class Attributing {
     this.#ignored.push(sentAs)
     return undefined
   }
+}
+
+/** Values that callers sent must not use up the place of a value that the account fixed. */
+function isFixedTag(tag: string, known: ReturnType<Attributions['tagsOf']>): boolean {
+  const colon = tag.indexOf(':')
+  return known.has(colon < 0 ? tag : tag.slice(0, colon))
 }
 
 function fixedTags(

@@ -231,6 +231,14 @@ const ROWS: readonly Row[] = [
     ignored: 'x-gatehouse-tags:repo:b',
   },
   {
+    name: 'a fixed tag counts when the values that were sent have used up the maximum',
+    attributions: { tags, mostTagValues: 0 },
+    script: { fixed: { tags: ['repo:gatehouse'] } },
+    headers: { 'x-gatehouse-tags': 'repo:a' },
+    names: { tags: 'tag(repo:gatehouse)' },
+    ignored: 'x-gatehouse-tags:repo:a',
+  },
+  {
     name: 'members and tags that are off do not count',
     attributions: { settings: { membersAndTags: false }, tags },
     script: { fixed: MEMBER },

@@ -86,7 +86,7 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
     scope: string = accountId,
   ): string | undefined {
     // A look-up may name the key or session of another account as the scope.
-    const place = `${accountId}/${scope}`
+    const place = scope === accountId ? scope : `${accountId}/${scope}`
     const known = this.#recent.get(kind, place, name)
     if (known !== undefined) return known
     const hashKey = this.held(accountId, accountId)?.hashKey

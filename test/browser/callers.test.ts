@@ -231,7 +231,7 @@ test('people are listed by cost, with a file of all; a page shows what a person 
   await page.getByRole('list', { name: 'Errors by kind' }).getByText('504').waitFor()
   await page
     .getByRole('region', { name: 'Sessions' })
-    .getByRole('row', { name: new RegExp(`^${SESSION} ann@example.com .* 3 1 `) })
+    .getByRole('row', { name: new RegExp(`^${SESSION} .* 3 1 `) })
     .waitFor()
   expect(await findPageFaults(page)).toEqual([])
 })

@@ -17,6 +17,8 @@ import { EndUserCard } from './end-user-card.tsx'
 import { PersonBudgets } from './person-budgets.tsx'
 import { SessionTable } from './session-table.tsx'
 
+const SESSIONS_AT_ONCE = 10
+
 export function PersonPage() {
   const { user } = useParams({ from: '/shell/people/$user' })
   const seen = useSeenPeople()
@@ -61,7 +63,11 @@ function Person({ user, mayErase }: { readonly user: string; readonly mayErase: 
             All
           </PageLink>
         </CardHeader>
-        <SessionTable query={{ user, order: 'cost' }} period={range.current} />
+        <SessionTable
+          query={{ user, order: 'cost' }}
+          period={range.current}
+          atOnce={SESSIONS_AT_ONCE}
+        />
       </Card>
       {mayErase && <EndUserCard user={user} name={name} />}
     </Page>

@@ -23,15 +23,17 @@ const AT_ONCE = 50
 export function SessionTable({
   query,
   period,
+  atOnce = AT_ONCE,
 }: {
   readonly query: SessionQuery
   readonly period: Period
+  readonly atOnce?: number
 }) {
   const asked = {
     ...query,
     from: new Date(period.fromMs).toISOString(),
     to: new Date(period.toMs).toISOString(),
-    limit: AT_ONCE,
+    limit: atOnce,
   }
   const pages = useInfiniteQuery({
     queryKey: ['GET /v1/usage/sessions', 'pages', asked],
@@ -54,12 +56,16 @@ export function SessionTable({
         <code className="font-mono text-xs">x-gatehouse-session</code>.
       </EmptyState>
     )
+  // Of one user, the column would repeat the user's name.
+  const columns = query.user === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== WHO)
   return (
     <PagedRows pages={pages} count={sessions.length}>
-      <ColumnTable label="Sessions" columns={COLUMNS} rows={sessions} keyOf={({ id }) => id} />
+      <ColumnTable label="Sessions" columns={columns} rows={sessions} keyOf={({ id }) => id} />
     </PagedRows>
   )
 }
+
+const WHO = 'Who'
 
 const COLUMNS: readonly Column<Session>[] = [
   {
@@ -74,7 +80,7 @@ const COLUMNS: readonly Column<Session>[] = [
     ),
   },
   {
-    title: 'Who',
+    title: WHO,
     className: 'min-w-32 wrap-anywhere',
     cell: (session) => <Caller session={session} />,
   },

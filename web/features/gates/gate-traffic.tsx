@@ -39,9 +39,11 @@ function Traffic({ gateId, range }: { readonly gateId: string; readonly range: R
     <>
       <UsageCard filters={filters} range={range} />
       <div className="grid gap-6 xl:grid-cols-2">
-        <GroupCard by="key" {...cards} />
+        <div className="flex min-w-0 flex-col gap-6">
+          <GroupCard by="key" {...cards} />
+          <ErrorsCard filters={filters} period={range.current} />
+        </div>
         <GroupCard by="user" {...cards} />
-        <ErrorsCard filters={filters} period={range.current} />
       </div>
       <RefusedCalls period={range.current} filters={filters} />
     </>

@@ -1,9 +1,11 @@
 /** Who has used how much of a budget for each user or key. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
+import { nameOfGroup } from '../../format/group-name.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { type Budget, toUse } from '../../ui/budget-use.ts'
+import { type Budget, PERIOD_WORDS, toUse } from '../../ui/budget-use.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { PageLink } from '../../ui/links.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import type { RowDialogProps } from '../../ui/resource-page.tsx'
 
@@ -14,19 +16,31 @@ export function BudgetHeadsDialog({ row: budget, onClose }: RowDialogProps<Budge
       query: { limit: 200 },
     }),
   )
-  const { limit, format } = toUse(budget)
+  const { limit, format, formatLimit } = toUse(budget)
+  const kind = budget.scope === 'each-user' ? 'user' : 'key'
   const rows = heads.data?.data ?? []
   return (
-    <Dialog isOpen onClose={onClose} title={`Use of “${budget.name}”`}>
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`Use of “${budget.name}”`}
+      note={`Each ${kind} may use ${formatLimit(limit)} ${PERIOD_WORDS[budget.period]}.`}
+    >
       {heads.error !== null && <p role="alert">{heads.error.message}</p>}
       {heads.isSuccess && rows.length === 0 && <p>There are no calls in this period.</p>}
       <ul className="flex max-h-[60vh] flex-col gap-3 overflow-y-auto" aria-label="Use of each">
-        {rows.map(({ id, name, used, share, budgetId }) => {
+        {rows.map(({ id, name: known, used, share, budgetId }) => {
+          const name = nameOfGroup({ group: id, name: known }, kind)
           const amount = budget.limitTokens === null ? used.usd : used.tokens
           return (
             <li key={id} className="flex flex-col gap-1">
               <p className="flex justify-between gap-3 text-[13px] tabular-nums">
-                <bdi className="wrap-anywhere text-ink">{name ?? id}</bdi>
+                <PageLink
+                  to={`/${kind === 'user' ? 'people' : 'keys'}/${encodeURIComponent(id)}`}
+                  className="wrap-anywhere"
+                >
+                  <bdi>{name}</bdi>
+                </PageLink>
                 <span className="text-ink-soft">
                   {format(amount)}{' '}
                   {budgetId !== null ? (
@@ -37,7 +51,7 @@ export function BudgetHeadsDialog({ row: budget, onClose }: RowDialogProps<Budge
                 </span>
               </p>
               {budgetId === null && (
-                <Meter label={`Used by ${name ?? id}`} used={amount} reserved={0} limit={limit} />
+                <Meter label={`Used by ${name}`} used={amount} reserved={0} limit={limit} />
               )}
             </li>
           )

@@ -146,6 +146,7 @@ test('a user and the session that did the user’s work are lifted together, or 
     await both.waitFor()
     await stopped()
       .getByRole('row', { name: /Session \w+/ })
+      .getByText(`of agent-${kept}`)
       .waitFor()
     expect(await findPageFaults(page)).toEqual([])
     if (kept === 'both') {

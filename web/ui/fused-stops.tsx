@@ -67,7 +67,7 @@ export function FusedStops({
         textOf={textOf}
         searched="The search looks at names and ids."
         keyOf={({ kind, id }) => `${kind}/${id}`}
-        columns={toColumns(together, lift)}
+        columns={toColumns(together, { rows, lift })}
       />
     </Card>
   )
@@ -86,18 +86,32 @@ interface Lift {
 
 function toColumns(
   together: ReadonlyMap<string, readonly FusedStop[]>,
-  lift: Lift,
+  { rows, lift }: { readonly rows: readonly FusedStop[]; readonly lift: Lift },
 ): readonly Column<FusedStop>[] {
+  const users = rows.filter(({ kind, id }) => kind === 'user' && together.has(id))
+  /** The names of the users who are stopped together with these sessions. */
+  const userOf = new Map(
+    users.flatMap((user) =>
+      (together.get(user.id) ?? []).map((session) => [session, nameOfStopped(user)] as const),
+    ),
+  )
   return [
     {
       title: 'Who',
       className: 'min-w-40 wrap-anywhere',
       cell: (stop) => (
-        <PageLink
-          to={`/${stop.kind === 'session' ? 'sessions' : 'people'}/${encodeURIComponent(stop.id)}`}
-        >
-          <bdi>{nameOfStopped(stop)}</bdi>
-        </PageLink>
+        <>
+          <PageLink
+            to={`/${stop.kind === 'session' ? 'sessions' : 'people'}/${encodeURIComponent(stop.id)}`}
+          >
+            <bdi>{nameOfStopped(stop)}</bdi>
+          </PageLink>
+          {userOf.has(stop) && (
+            <span className="block text-xs text-ink-faint">
+              of <bdi>{userOf.get(stop)}</bdi>
+            </span>
+          )}
+        </>
       ),
     },
     timeColumn('Since', 'createdAt'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { COLUMNS, type Sum, sortSums } from './columns.ts'
+import { COLUMNS, columnsOf, type Sum, sortSums } from './columns.ts'
 
 const none = { p50: null, p95: null, p99: null }
 
@@ -59,4 +59,10 @@ test('rows are sorted by any column, and rows without a figure stand last', () =
   expect(order('p95', false)).toEqual(['a', 'c', 'b'])
   expect(order('p95', true)).toEqual(['c', 'a', 'b'])
   expect(order('name', true)).toEqual(['a', 'b', 'c'])
+})
+
+test('columns of latencies are absent where no sum has latencies', () => {
+  const labels = (of: readonly Sum[]) => columnsOf(of).map(({ id }) => id)
+  expect(labels([sum('a', 1, null), sum('b', 2, 30)])).toEqual(COLUMNS.map(({ id }) => id))
+  expect(labels([sum('a', 1, null)]).at(-1)).toBe('cost')
 })

@@ -22,6 +22,14 @@ function column(
   return { id, label, read, format }
 }
 
+const LATENCIES: readonly Column[] = [
+  column('p50', 'p50', (sum) => sum.durationMs.p50, formatDuration),
+  column('p95', 'p95', (sum) => sum.durationMs.p95, formatDuration),
+  column('p99', 'p99', (sum) => sum.durationMs.p99, formatDuration),
+  column('first50', 'First token p50', (sum) => sum.firstByteMs.p50, formatDuration),
+  column('first95', 'First token p95', (sum) => sum.firstByteMs.p95, formatDuration),
+]
+
 export const COLUMNS: readonly Column[] = [
   column('calls', 'Calls', (sum) => sum.calls),
   column('errors', 'Errors', (sum) => readErrors(sum).errors),
@@ -31,12 +39,14 @@ export const COLUMNS: readonly Column[] = [
   column('output', 'Tokens out', (sum) => sum.tokens.output),
   column('reasoning', 'Reasoning out', (sum) => sum.tokens.reasoning),
   column('cost', 'Cost', (sum) => sum.cost.usd, formatUsd),
-  column('p50', 'p50', (sum) => sum.durationMs.p50, formatDuration),
-  column('p95', 'p95', (sum) => sum.durationMs.p95, formatDuration),
-  column('p99', 'p99', (sum) => sum.durationMs.p99, formatDuration),
-  column('first50', 'First token p50', (sum) => sum.firstByteMs.p50, formatDuration),
-  column('first95', 'First token p95', (sum) => sum.firstByteMs.p95, formatDuration),
+  ...LATENCIES,
 ]
+
+/** Sums by caller have no latencies, and their columns would be empty. */
+export function columnsOf(sums: readonly Sum[]): readonly Column[] {
+  const hasLatencies = sums.some((sum) => LATENCIES.some(({ read }) => read(sum) !== null))
+  return hasLatencies ? COLUMNS : COLUMNS.filter((column) => !LATENCIES.includes(column))
+}
 
 const TOKENS_SORT = 'tokens'
 

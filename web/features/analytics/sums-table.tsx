@@ -4,7 +4,7 @@ import { formatCount } from '../../format/figures.ts'
 import { readUnknown } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { type Choices, type GroupName, NAMED_GROUPS, toSearch } from './choices.ts'
-import { COLUMNS, type Column, type NameGroup, type Sum, sortSums } from './columns.ts'
+import { type Column, columnsOf, type NameGroup, type Sum, sortSums } from './columns.ts'
 
 const NAME_COLUMN = 'name'
 /** The column of names takes the width that the figures leave; a longer name is cut. */
@@ -30,6 +30,7 @@ export function SumsTable({
   readonly onSort: (sort: string, isAscending: boolean) => void
 }) {
   const { sort, isAscending } = choices
+  const columns = columnsOf(sums)
   const head = (id: string, label: string, isNumber: boolean) => (
     <SortableTh
       key={id}
@@ -50,7 +51,7 @@ export function SumsTable({
         <thead>
           <tr>
             {head(NAME_COLUMN, groupLabel, false)}
-            {COLUMNS.map(({ id, label }) => head(id, label, true))}
+            {columns.map(({ id, label }) => head(id, label, true))}
           </tr>
         </thead>
         <tbody>
@@ -66,7 +67,7 @@ export function SumsTable({
               >
                 <GroupLink sum={sum} by={choices.by} choices={choices} name={name(sum)} />
               </th>
-              <Figures sum={sum} />
+              <Figures sum={sum} columns={columns} />
             </tr>
           ))}
         </tbody>
@@ -76,7 +77,7 @@ export function SumsTable({
               <th scope="row" className={classNames(NAME_CLASS, 'py-2.5 text-ink')}>
                 Total
               </th>
-              <Figures sum={total} />
+              <Figures sum={total} columns={columns} />
             </tr>
           </tfoot>
         )}
@@ -85,8 +86,8 @@ export function SumsTable({
   )
 }
 
-function Figures({ sum }: { readonly sum: Sum }) {
-  return COLUMNS.map((column) => (
+function Figures({ sum, columns }: { readonly sum: Sum; readonly columns: readonly Column[] }) {
+  return columns.map((column) => (
     <td key={column.id} className="text-right tabular-nums text-ink-soft last:pr-5">
       {column.format(column.read(sum))}
       {column.id === 'cost' && <CostMarks sum={sum} />}

@@ -51,7 +51,7 @@ function Person({ user, mayErase }: { readonly user: string; readonly mayErase: 
     >
       <UsageCard filters={filters} range={range} first={COST} />
       <PersonBudgets user={user} name={name} />
-      <div className="grid gap-6 xl:grid-cols-2">
+      <div className="grid gap-6 lg:grid-cols-2">
         <GroupCard by="target" {...cards} />
         <GroupCard by="gate" {...cards} />
         <GroupCard by="key" {...cards} />

@@ -38,14 +38,14 @@ function Traffic({ gateId, range }: { readonly gateId: string; readonly range: R
   return (
     <>
       <UsageCard filters={filters} range={range} />
-      <div className="grid gap-6 xl:grid-cols-2">
+      <div className="grid gap-6 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-6">
           <GroupCard by="key" {...cards} />
           <ErrorsCard filters={filters} period={range.current} />
+          <RefusedCalls period={range.current} filters={filters} />
         </div>
         <GroupCard by="user" {...cards} />
       </div>
-      <RefusedCalls period={range.current} filters={filters} />
     </>
   )
 }

@@ -69,7 +69,9 @@ function CallLine({ call }: { readonly call: AgentCall }) {
             {formatShare(usage.cachedInputTokens / usage.inputTokens)} cached
           </span>
         )}
-        <span className="text-right sm:w-16">{formatDuration(call.durationMs)}</span>
+        <span className="text-right whitespace-nowrap sm:w-16">
+          {formatDuration(call.durationMs)}
+        </span>
         <span className="text-right text-ink sm:w-16">{formatUsd(call.cost.usd)}</span>
       </span>
     </div>

@@ -13,26 +13,31 @@ export function ContextGrowth({ calls }: { readonly calls: readonly AgentCall[] 
     )
   const largest = Math.max(1, ...reported.map(({ usage }) => usage.inputTokens))
   return (
-    <div
-      role="img"
-      aria-label={`Input tokens of ${reported.length} calls: ${formatWhole(first)} in the first, ${formatWhole(last)} in the last, ${formatWhole(largest)} at most`}
-      className="flex h-32 items-end gap-px overflow-hidden px-5 py-4"
-    >
-      {reported.map(({ id, usage }) => (
-        <span
-          key={id}
-          title={`${formatWhole(usage.inputTokens)} tokens, ${formatWhole(usage.cachedInputTokens)} of them cached`}
-          style={{ height: `${Math.max(2, (usage.inputTokens / largest) * 100)}%` }}
-          className="flex max-w-6 min-w-0 flex-1 flex-col justify-end bg-accent/40"
-        >
+    <>
+      <p aria-hidden className="px-5 pt-3 text-xs text-ink-faint tabular-nums">
+        {formatWhole(largest)} at most
+      </p>
+      <div
+        role="img"
+        aria-label={`Input tokens of ${reported.length} calls: ${formatWhole(first)} in the first, ${formatWhole(last)} in the last, ${formatWhole(largest)} at most`}
+        className="flex h-32 items-end gap-px overflow-hidden px-5 pt-1 pb-4"
+      >
+        {reported.map(({ id, usage }) => (
           <span
-            className="bg-accent"
-            style={{
-              height: `${Math.min(100, (usage.cachedInputTokens / Math.max(1, usage.inputTokens)) * 100)}%`,
-            }}
-          />
-        </span>
-      ))}
-    </div>
+            key={id}
+            title={`${formatWhole(usage.inputTokens)} tokens, ${formatWhole(usage.cachedInputTokens)} of them cached`}
+            style={{ height: `${Math.max(2, (usage.inputTokens / largest) * 100)}%` }}
+            className="flex max-w-6 min-w-0 flex-1 flex-col justify-end bg-accent/40"
+          >
+            <span
+              className="bg-accent"
+              style={{
+                height: `${Math.min(100, (usage.cachedInputTokens / Math.max(1, usage.inputTokens)) * 100)}%`,
+              }}
+            />
+          </span>
+        ))}
+      </div>
+    </>
   )
 }

@@ -124,7 +124,7 @@ function AccountUsage({
       </Suspense>
       <Notices everyMs={everyMs} />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />
-      <div className={classNames('grid gap-6', hasPeople ? 'xl:grid-cols-2' : 'xl:grid-cols-3')}>
+      <div className={classNames('grid gap-6', hasPeople ? 'md:grid-cols-2' : 'xl:grid-cols-3')}>
         {hasPeople && <TopList title="Top people" groupBy="user" {...shared} />}
         <TopList title="Top keys" groupBy="key" {...shared} />
         <TopList title="Top gates" groupBy="gate" {...shared} />

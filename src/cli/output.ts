@@ -83,11 +83,14 @@ const GAP = '  '
 
 const LEAST_WIDTH = 8
 
-/** Each column is as wide as its longest cell. The last column is cut at `width`. */
+/**
+ * Each column is as wide as its longest cell. The last column is cut at `width`: by default at the
+ * terminal's, and never in a pipe or a file.
+ */
 export function formatTable<Row>(
   columns: Columns<Row>,
   rows: readonly Row[],
-  width: number = terminal().output.width,
+  width: number = widthOfLines(),
 ): string {
   const headings = Object.keys(columns)
   const cells = Object.values(columns)
@@ -108,6 +111,11 @@ export function formatTable<Row>(
         .trimEnd(),
     )
     .join('\n')
+}
+
+function widthOfLines(): number {
+  const { isTerminal, width } = terminal().output
+  return isTerminal ? width : Number.POSITIVE_INFINITY
 }
 
 function toCell(text: string): string {

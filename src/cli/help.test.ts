@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { Command } from 'commander'
 import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
+import { WEBHOOK_EVENTS } from '../core/webhook.ts'
 import type { CliContext } from './context.ts'
 import { COMMANDS, loadCommands } from './program.ts'
 
@@ -52,6 +53,11 @@ test('the help of a command says which of its options must be given', async () =
 test('the help of a budget names the share at which calls are refused by default', async () => {
   const { stdout } = await run(['budgets', 'create', '--help'])
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('at which calls are refused (default: 1.2)')
+})
+
+test('the help of a webhook names every event', async () => {
+  const { stdout } = await run(['webhooks', 'create', '--help'])
+  for (const event of WEBHOOK_EVENTS) expect(stdout).toContain(event)
 })
 
 test.each([

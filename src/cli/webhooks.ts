@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { WEBHOOK_EVENTS } from '../core/webhook.ts'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
 import { readSecret } from './input.ts'
@@ -16,8 +17,7 @@ interface WebhookFlags {
   readonly active?: boolean
 }
 
-const EVENTS =
-  'budget.threshold, budget.exhausted, provider.degraded, target.unusable, token.expiring, store.set-back, redis.other'
+const EVENTS = WEBHOOK_EVENTS.join(', ')
 
 export function bindWebhooks(program: Command, context: CliContext): void {
   const webhooks = program

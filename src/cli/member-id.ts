@@ -24,3 +24,10 @@ export async function memberId<Given extends string | undefined>(
     )
   return found[0].id
 }
+
+/** @returns a function that turns the id of a member into the e-mail address; other ids stay */
+export async function readMemberEmails(client: Client): Promise<(id: string) => string> {
+  const { rows } = await client.listAll('GET /v1/members', Number.POSITIVE_INFINITY)
+  const emails = new Map(rows.map(({ id, email }) => [id, email]))
+  return (id) => emails.get(id) ?? id
+}

@@ -1,10 +1,20 @@
 import type { Command } from 'commander'
 import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
 import type { PlainResource } from '../contract/plain-resources.ts'
-import type { JsonObject } from './client.ts'
+import type { Client, JsonObject } from './client.ts'
 import type { CliContext } from './context.ts'
+import { readMemberEmails } from './member-id.ts'
 import { formatTime, printThing } from './output.ts'
-import { addAct, addDelete, addList, addShow, changesOf, idOf } from './resource-verbs.ts'
+import { plainId } from './plain-id.ts'
+import {
+  addAct,
+  addDelete,
+  addList,
+  addShow,
+  changesOf,
+  type Fact,
+  idOf,
+} from './resource-verbs.ts'
 
 type Flags = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -20,6 +30,11 @@ export function resourceCommands(resource: PlainResource) {
     }
     const tried = fields[argument]?.example ?? ''
     const anId = resource.examples.id.replace(/_.*/, '_…')
+    const listed = Object.keys(lists)
+    const emailsFor = async (client: Client) =>
+      listed.length === 0 ? asItIs : await readMemberEmails(client)
+    const findId = (client: Client, given: string) => plainId(client, resource, given)
+    const theOne = `${idOf(one)}, or its ${argument}`
     const parent = program.command(words).description(`${many}: ${about}`)
 
     addAct(parent, context, {
@@ -32,7 +47,10 @@ export function resourceCommands(resource: PlainResource) {
         [argument]: given,
         ...pick(flags, [...options, ...Object.keys(lists)]),
       }),
-      send: (client, _, body) => client.callNamed(`POST ${path}`, 'id', { body }),
+      send: async (client, _, body) => ({
+        row: await client.callNamed(`POST ${path}`, 'id', { body }),
+        emailOf: await emailsFor(client),
+      }),
       show,
     })
 
@@ -41,9 +59,12 @@ export function resourceCommands(resource: PlainResource) {
       about: `list the ${many}, newest first`,
       examples: [`gatehouse ${words} list`],
       columns: Object.fromEntries(
-        ['id', ...Object.keys(fields)].map((member) => [
+        ['id', ...listed, ...Object.keys(fields)].map((member) => [
           member.toUpperCase(),
-          (row: object) => String((row as JsonObject)[member]),
+          (row: object) => {
+            const value = (row as JsonObject)[member]
+            return String(Array.isArray(value) ? value.length : value)
+          },
         ]),
       ),
     })
@@ -52,13 +73,17 @@ export function resourceCommands(resource: PlainResource) {
       ask: `GET ${path}/{id}` as `GET ${string}` & OperationName,
       one,
       about: `show one ${one}`,
-      examples: [`gatehouse ${words} show ${anId}`],
-      show: (row, isJson) => show(row as unknown as JsonObject, isJson),
+      examples: [`gatehouse ${words} show ${tried}`],
+      argument: theOne,
+      findId,
+      findFacts: async (client, row) =>
+        factsOf({ row: row as object as JsonObject, emailOf: await emailsFor(client) }),
+      show: (row, isJson, facts) => printThing(row as object, isJson, facts),
     })
 
     addAct(parent, context, {
       name: 'update',
-      argument: ['id', idOf(one)],
+      argument: ['id', theOne],
       about: `change a ${one}; only the given options change`,
       examples: [`gatehouse ${words} update ${anId} --${argument} ${tried}`],
       options(command) {
@@ -67,8 +92,13 @@ export function resourceCommands(resource: PlainResource) {
       },
       toBody: (flags: Flags) =>
         changesOf(pick(flags, [...Object.keys(fields), ...Object.keys(lists)])),
-      send: (client, id, body) =>
-        client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
+      send: async (client, given, body) => {
+        const id = await findId(client, given)
+        return {
+          row: await client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
+          emailOf: await emailsFor(client),
+        }
+      },
       show,
     })
 
@@ -76,6 +106,8 @@ export function resourceCommands(resource: PlainResource) {
       ask: `DELETE ${path}/{id}` as RemovalName,
       one,
       about: `delete a ${one}`,
+      argument: theOne,
+      findId,
       examples: [`gatehouse ${words} delete ${anId} --yes`],
     })
   }
@@ -90,14 +122,24 @@ function collect(text: string, before: readonly string[] = []): readonly string[
   return text === 'none' ? [] : [...before, text]
 }
 
-function show(row: JsonObject, isJson: boolean): void {
-  printThing(
-    row,
-    isJson,
-    Object.entries(row).map(([member, value]) =>
-      member === 'createdAt'
-        ? (['created', formatTime(String(value))] as const)
-        : ([member, String(value)] as const),
-    ),
-  )
+interface Shown {
+  readonly row: JsonObject
+  /** Turns the id of a member into the e-mail address. */
+  readonly emailOf: (id: string) => string
+}
+
+function show(shown: Shown, isJson: boolean): void {
+  printThing(shown.row, isJson, factsOf(shown))
+}
+
+function factsOf({ row, emailOf }: Shown): readonly Fact[] {
+  return Object.entries(row).map(([member, value]) => {
+    if (member === 'createdAt') return ['created', formatTime(String(value))]
+    if (Array.isArray(value)) return [member, value.map(emailOf).join(', ') || 'none']
+    return [member, String(value)]
+  })
+}
+
+function asItIs(id: string): string {
+  return id
 }

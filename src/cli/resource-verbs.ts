@@ -44,27 +44,35 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
   verb: Verb & {
     readonly ask: Name
     readonly one: string
+    readonly argument?: string
+    readonly findId?: (client: Client, given: string) => Promise<string>
     readonly show: (
       answer: NonNullable<AnswerOf<Name>>,
       isJson: boolean,
       facts: readonly Fact[],
     ) => void
-    readonly findFacts?: (client: Client, id: string) => Promise<readonly Fact[]>
+    readonly findFacts?: (
+      client: Client,
+      answer: NonNullable<AnswerOf<Name>>,
+    ) => Promise<readonly Fact[]>
   },
 ): void {
   const parameter = parameterOf(verb.ask)
   resource
     .command('show')
-    .argument(`<${parameter}>`, idOf(verb.one))
+    .argument(`<${parameter}>`, verb.argument ?? idOf(verb.one))
     .description(verb.about)
     .addHelpText('after', example(...verb.examples))
-    .action(async (id: string, _flags, command: Command) => {
-      const question = { path: { [parameter]: id } }
-      const [answer, facts] = await withClient(context, async (client) => [
-        await client.callNamed(verb.ask, parameter, question),
-        (await verb.findFacts?.(client, id)) ?? [],
-      ])
-      verb.show(answer as NonNullable<AnswerOf<Name>>, asJson(command), facts)
+    .action(async (given: string, _flags, command: Command) => {
+      const [answer, facts] = await withClient(context, async (client) => {
+        const id = (await verb.findId?.(client, given)) ?? given
+        const question = { path: { [parameter]: id } }
+        const answer = (await client.callNamed(verb.ask, parameter, question)) as NonNullable<
+          AnswerOf<Name>
+        >
+        return [answer, (await verb.findFacts?.(client, answer)) ?? []] as const
+      })
+      verb.show(answer, asJson(command), facts)
     })
 }
 

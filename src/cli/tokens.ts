@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { stateOfExpiry } from '../contract/expiry.ts'
+import { PLAIN_RESOURCES } from '../contract/plain-resources.ts'
 import { CliError } from './cli-error.ts'
 import type { Client } from './client.ts'
 import type { CliContext } from './context.ts'
 import { addTags, endOfOld, parseEnd, ROTATION, shortIdOf, toTags } from './keys.ts'
-import { A_MEMBER, memberId } from './member-id.ts'
+import { A_MEMBER, memberId, readMemberEmails } from './member-id.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
+import { plainId } from './plain-id.ts'
 import { parseWhole } from './program-parts.ts'
 import { addAct, addDelete, addList, addShow, changesOf } from './resource-verbs.ts'
 import { addStops } from './stop-verbs.ts'
@@ -61,13 +63,17 @@ export function bindTokens(program: Command, context: CliContext): void {
     ask: 'GET /v1/access-tokens',
     about: 'list the access tokens, newest first',
     examples: ['gatehouse tokens list', 'gatehouse tokens list --json'],
-    columns: {
-      ID: (row) => shortIdOf(row.id),
-      TOKEN: (row) => row.maskedPrefix,
-      GATES: (row) => row.gates?.join(' ') ?? 'all',
-      EXPIRES: (row) => describeEnd(row.expiresAt),
-      'LAST USED': (row) => formatTime(row.lastUsedAt),
-      NAME: (row) => row.name,
+    columns: async (client) => {
+      const ownerOf = await readOwners(client)
+      return {
+        ID: (row) => shortIdOf(row.id),
+        TOKEN: (row) => row.maskedPrefix,
+        OWNER: ({ owner }) => ownerOf(owner) ?? '-',
+        GATES: (row) => row.gates?.join(' ') ?? 'all',
+        EXPIRES: (row) => describeEnd(row.expiresAt),
+        'LAST USED': (row) => formatTime(row.lastUsedAt),
+        NAME: (row) => row.name,
+      }
     },
   })
 
@@ -76,13 +82,16 @@ export function bindTokens(program: Command, context: CliContext): void {
     one: 'access token',
     about: 'show an access token and its rules',
     examples: ['gatehouse tokens show key_01a1fbc63aa470d6877cf556d6121ede'],
-    show(token, isJson) {
+    findFacts: async (client, { owner }) => [
+      ['owner', (await readOwners(client))(owner) ?? 'nobody'],
+    ],
+    show(token, isJson, facts) {
       printThing(token, isJson, [
         ['id', token.id],
         ['name', token.name],
         ['token', token.maskedPrefix],
         ['gates', token.gates?.join(' ') ?? 'all'],
-        ['owner', token.owner === null ? 'nobody' : `${token.owner.type} ${token.owner.id}`],
+        ...facts,
         ['tags', token.tags.join(' ') || 'none'],
         ['requests a minute', limitText(token.requestsPerMinute)],
         ['tokens a minute', limitText(token.tokensPerMinute)],
@@ -213,17 +222,24 @@ async function withOwner<Body extends Pick<ReturnType<typeof toRules>, 'owner'>>
 ): Promise<Body> {
   const { owner } = body
   if (owner === undefined) return body
-  const findId = owner.type === 'member' ? memberId : tagId
-  return { ...body, owner: { ...owner, id: await findId(client, owner.id) } }
+  const id =
+    owner.type === 'member'
+      ? await memberId(client, owner.id)
+      : await plainId(client, PLAIN_RESOURCES.tag, owner.id)
+  return { ...body, owner: { ...owner, id } }
 }
 
-/** @throws CliError when no tag has this id or name */
-async function tagId(client: Client, given: string): Promise<string> {
+/** @returns a function that names an owner: the e-mail address of a member, or the tag */
+async function readOwners(
+  client: Client,
+): Promise<(owner: Schemas['AccessToken']['owner']) => string | undefined> {
+  const emailOf = await readMemberEmails(client)
   const { rows } = await client.listAll('GET /v1/tags', Number.POSITIVE_INFINITY)
-  const found = rows.find(({ id }) => id === given) ?? rows.find(({ name }) => name === given)
-  if (found === undefined)
-    throw new CliError('notFound', `There is no tag '${given}': see gatehouse tags list.`)
-  return found.id
+  const tags = new Map(rows.map(({ id, name }) => [id, name]))
+  return (owner) => {
+    if (owner === null) return undefined
+    return owner.type === 'member' ? emailOf(owner.id) : `tag ${tags.get(owner.id) ?? owner.id}`
+  }
 }
 
 function listOrAll(given: readonly string[] | undefined, all: string): string[] | null | undefined {

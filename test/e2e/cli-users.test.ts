@@ -116,6 +116,11 @@ test('a token and a key get their member by the email address or the name', asyn
   expect((await ofMember('keys', 'create', 'b', '--user', 'Jane')).user).toBe(token.owner.id)
   const team = await ofMember('tags', 'create', 'team', '--members', 'jane@example.test')
   expect(team.members).toEqual([token.owner.id])
+  const shown = (words: readonly string[]) => runCliInProcess(words, { environment })
+  expect((await shown(['tags', 'show', 'team'])).stdout).toMatch(/^members +jane@example\.test$/m)
+  expect((await shown(['tags', 'list'])).stdout).toMatch(/^tag_\w+ +1 +team$/m)
+  expect((await shown(['tokens', 'list'])).stdout).toMatch(/ jane@example\.test .* a$/m)
+  expect((await shown(['tokens', 'show', token.id])).stdout).toMatch(/^owner +jane@example\.test$/m)
   const unknown = ['tags', 'update', team.id, '--members', 'zoe@example.test']
   expect(await runCliInProcess(unknown, { environment })).toMatchObject({
     ...{

@@ -22,7 +22,7 @@ test('a tag is created, listed, shown, renamed and deleted', async () => {
   )
   const { id } = JSON.parse(made.stdout) as { id: string }
   expect((await run(['list'])).stdout).toMatch(
-    /^ID +NAME +DESCRIPTION\ntag_\w+ +production +What customers see$/m,
+    /^ID +MEMBERS +NAME +DESCRIPTION\ntag_\w+ +0 +production +What customers see$/m,
   )
   expect((await run(['update', id, '--name', 'live'])).exitCode).toBe(0)
   const { stdout } = await run(['show', id])
@@ -31,6 +31,17 @@ test('a tag is created, listed, shown, renamed and deleted', async () => {
   expect(JSON.parse((await run(['list', '--json'])).stdout)).toMatchObject([{ id, name: 'live' }])
   expect(JSON.parse((await run(['delete', id, '--json'])).stdout)).toEqual({ id, deleted: true })
   expect((await run(['show', id])).exitCode).toBe(4)
+})
+
+test('a tag is shown, changed and deleted by its name', async () => {
+  await run(['create', 'by-name'])
+  expect((await run(['show', 'by-name'])).stdout).toMatch(/^members +none$/m)
+  const changed = await run(['update', 'by-name', '--description', 'A team'])
+  expect(changed.stdout).toMatch(/^description +A team$/m)
+  expect((await run(['delete', 'by-name', '--yes'])).stdout).toMatch(/^Deleted tag_\w+\.$/m)
+  const gone = await run(['show', 'by-name'])
+  expect(gone.exitCode).toBe(4)
+  expect(gone.stderr).toContain("There is no tag 'by-name': see gatehouse tags list.")
 })
 
 test.each([

@@ -24,7 +24,7 @@ test('a token is created, listed, shown, changed, rotated and deleted', async ()
   const [{ id }] = JSON.parse((await run(['list', '--json'])).stdout) as [{ id: string }]
   const short = id.slice(-12)
   expect((await run(['list'])).stdout).toMatch(
-    new RegExp(`^${short} +at-svc-\\w{4}… +coding +.*jane$`, 'm'),
+    new RegExp(`^${short} +at-svc-\\w{4}… +- +coding +.*jane$`, 'm'),
   )
   expect((await run(['show', id])).stdout).toMatch(/^calls at the same time +3$/m)
   const changed = await run(['update', short, '--gate', 'all', '--concurrent-calls', 'none'])

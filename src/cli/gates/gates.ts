@@ -55,7 +55,7 @@ export function bindGates(program: Command, context: CliContext): void {
     about: 'show one gate, and why a fallback answers',
     examples: ['gatehouse gates show assistant'],
     show: showGate,
-    async findFacts(client, id) {
+    async findFacts(client, { id }) {
       const found = (await findFallbacks(client)).find(({ gate }) => gate === id)
       return found === undefined
         ? []

@@ -10,7 +10,6 @@ export class BudgetReservation implements CountedBudget {
   readonly share: number
   readonly #counter: BudgetCounter
   readonly #reservation: Reservation
-  readonly #nowMs: number
   readonly #shortage: Shortage | undefined
 
   /** @param shortage of a budget that steers */
@@ -22,7 +21,6 @@ export class BudgetReservation implements CountedBudget {
     this.share = (amountOf(limit, window) + reserved) / amountOf(limit, counter.ceilings)
     this.#counter = counter
     this.#reservation = counter.reserve(window, call)
-    this.#nowMs = call.startedAtMs
     this.#shortage = shortage
   }
 
@@ -53,7 +51,6 @@ export class BudgetReservation implements CountedBudget {
   toRefusal(): GatewayError {
     return budgetRefusal(this.#counter, {
       window: this.#reservation.window,
-      nowMs: this.#nowMs,
       shortage: this.#shortage ?? 'exhausted',
       hasNoTarget: true,
     })

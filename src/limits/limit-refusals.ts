@@ -68,7 +68,7 @@ export function tooManyTokens(
 export function quotaRefusal(
   what: 'tokens' | 'spend',
   limit: number,
-  { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
+  { window, shortage }: { window: UsageWindow; shortage: Shortage },
 ): GatewayError {
   const quota = what === 'tokens' ? `${limit} tokens` : `$${limit}`
   const name = `the account's monthly quota of ${quota}`
@@ -85,7 +85,7 @@ export function quotaRefusal(
             endsAtMs: window.endsAtMs,
           },
   }
-  return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
+  return shortage === 'reserved' ? allReserved(used) : exhausted(used, window)
 }
 
 const SCOPE_WORDS: Readonly<Record<BudgetScope['type'], string>> = {
@@ -102,10 +102,9 @@ export function budgetRefusal(
   counter: BudgetCounter,
   {
     window,
-    nowMs,
     shortage,
     hasNoTarget = false,
-  }: { window: UsageWindow; nowMs: number; shortage: Shortage; hasNoTarget?: boolean },
+  }: { window: UsageWindow; shortage: Shortage; hasNoTarget?: boolean },
 ): GatewayError {
   const { budget, ceilings } = counter
   const { limit, scope, atLimit } = budget
@@ -120,7 +119,7 @@ export function budgetRefusal(
   const message = [...why, ...(budget.message == null ? [] : [budget.message])].join(' ') || null
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each}${until},`
   const used = { name, limit: budget.id, message, spend: counter.spendIn(window) }
-  return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
+  return shortage === 'reserved' ? allReserved(used) : exhausted(used, window)
 }
 
 export function limitsUnavailable(): GatewayError {
@@ -139,19 +138,16 @@ interface UsedLimit {
   readonly spend?: SpendState | undefined
 }
 
-function exhausted(
-  { name, message, ...used }: UsedLimit,
-  window: UsageWindow,
-  nowMs: number,
-): GatewayError {
+/**
+ * Without `retry-after`: clients that ignore `x-should-retry` (opencode) would wait in silence until
+ * the period ends.
+ */
+function exhausted({ name, message, ...used }: UsedLimit, window: UsageWindow): GatewayError {
   const words = message == null ? '' : ` ${message}`
   const until = Number.isFinite(window.endsAtMs)
     ? ` until ${new Date(window.endsAtMs).toISOString()}`
     : ''
-  return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.${words}`, {
-    ...used,
-    headers: Number.isFinite(window.endsAtMs) ? retryAfter(window.endsAtMs - nowMs) : {},
-  })
+  return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.${words}`, used)
 }
 
 /** Clients may retry, because reservations are temporary. */

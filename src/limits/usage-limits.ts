@@ -260,27 +260,21 @@ export class UsageLimits {
   reserveQuota(caller: Caller, call: CallAhead, isChecked = false): Reservation | GatewayError {
     const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
     return (
-      (isChecked ? undefined : this.#quotaRefusal(caller, call, window)) ??
-      new Reservation(window, call)
+      (isChecked ? undefined : this.#quotaRefusal(caller, window)) ?? new Reservation(window, call)
     )
   }
 
-  #quotaRefusal(
-    { accountId }: Caller,
-    { startedAtMs: nowMs }: CallAhead,
-    window: UsageWindow,
-  ): GatewayError | undefined {
+  #quotaRefusal({ accountId }: Caller, window: UsageWindow): GatewayError | undefined {
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(accountId).limits
     if (monthlyTokens !== null) {
       const shortage = shortageOf(window.tokens, window.reservedTokens, monthlyTokens)
-      if (shortage !== undefined)
-        return quotaRefusal('tokens', monthlyTokens, { window, nowMs, shortage })
+      if (shortage !== undefined) return quotaRefusal('tokens', monthlyTokens, { window, shortage })
     }
     if (monthlySpendUsd !== null) {
       const limit = toNanoUsd(monthlySpendUsd)
       const shortage = shortageOf(window.nanoUsd, window.reservedNanoUsd, limit)
       if (shortage !== undefined)
-        return quotaRefusal('spend', monthlySpendUsd, { window, nowMs, shortage })
+        return quotaRefusal('spend', monthlySpendUsd, { window, shortage })
     }
     return undefined
   }
@@ -374,8 +368,8 @@ function whenAll(counters: readonly BudgetCounter[], atMs: number): Promise<void
   return waiting === undefined ? undefined : Promise.all(waiting).then(() => {})
 }
 
-function assertWithin(counter: BudgetCounter, { startedAtMs: nowMs }: CallAhead): void {
-  const window = counter.windowAt(nowMs)
+function assertWithin(counter: BudgetCounter, { startedAtMs }: CallAhead): void {
+  const window = counter.windowAt(startedAtMs)
   const shortage = shortageWithin(counter.walls, window)
-  if (shortage !== undefined) throw budgetRefusal(counter, { window, nowMs, shortage })
+  if (shortage !== undefined) throw budgetRefusal(counter, { window, shortage })
 }

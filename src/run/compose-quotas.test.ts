@@ -131,7 +131,7 @@ test('a monthly quota refuses calls when used up, even after a restart, and can 
   const refused = await chat()
   expect(refused.status).toBe(429)
   expect(refused.headers.get('x-should-retry')).toBe('false')
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(refused.headers.has('retry-after')).toBe(false)
   expect(await refused.json()).toMatchObject({
     error: {
       type: 'insufficient_quota',

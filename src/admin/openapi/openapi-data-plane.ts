@@ -187,7 +187,8 @@ const CALL_ERRORS: Readonly<Record<string, string>> = {
   429:
     'Too many calls or tokens with this key, or calls with all keys of its account: ' +
     "`retry-after` has the seconds to wait, `x-ratelimit-*` the limits. Or the account's " +
-    'quota or a budget is used up: then `x-should-retry` is `false`. Or the provider answered 429.',
+    'quota or a budget is used up: then `x-should-retry` is `false`, and `retry-after` is absent. Or ' +
+    'the provider answered 429.',
   '4XX':
     'The provider refused the request: its own status and, where the formats match, its own ' +
     'body. Of a flat envelope, `details` holds both.',

@@ -88,7 +88,9 @@ class Session {
       return
     }
     this.#served.push(this.nowMs)
-    this.#running.push(begin())
+    const call = begin()
+    call.noteCall()
+    this.#running.push(call)
     // At most the call that blows the fuse passes beyond its figure.
     expect(this.#hasStopped()).toBe(this.#hasTooManyCalls())
   }

@@ -53,19 +53,29 @@ interface NamedHead extends FusedHead {
 export class FusedCall {
   readonly #ports: FusePorts
   readonly #keyId: KeyId
+  readonly #isCharged: boolean
   readonly #heads: readonly NamedHead[]
 
   /** @throws GatewayError `forbidden` when a fuse has stopped the call's session or user */
   constructor(ports: FusePorts, call: CheckedCall, fuses: readonly OwnedFuse[]) {
     this.#ports = ports
     this.#keyId = call.keyId
+    this.#isCharged = call.isCharged
     this.#heads = fuses.flatMap((owner) => listHeads(call, owner))
     for (const { accountId, owner, kind, stopId } of this.#heads) {
       const stop = ports.stops.find(accountId, stopId)
       if (stop !== undefined) throw fuseError(owner, kind, stop)
     }
-    if (call.isCharged)
-      this.#count(({ owner, stopId }) => ports.counters.noteCall(owner.fuse, stopId))
+  }
+
+  /**
+   * Counts a call that no limit refuses. Agents repeat refused calls (opencode six times), which
+   * cost nothing, and must not be stopped after a budget is raised.
+   */
+  noteCall(): void {
+    if (!this.#isCharged) return
+    const { counters } = this.#ports
+    this.#count(({ owner, stopId }) => counters.noteCall(owner.fuse, stopId))
   }
 
   noteCost(nanoUsd: number): void {

@@ -112,6 +112,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const planned = planTargets(ports, admitted)
       if (planned.targets.length === 0) return await answerLocally(ports, admitted)
       const plan = await checkQuota(ports, admitted, planned)
+      call.fused?.noteCall()
       const attempting = attemptTargets(ports, admitted, plan)
       if (accepted.stream) {
         const late = await relayLate(ports, admitted, attempting)

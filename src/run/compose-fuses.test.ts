@@ -65,7 +65,7 @@ async function startNode(store: Store, clock: ScriptedClock, mostStops?: number)
     try {
       const found = findFuses(gate, ofBudgets)
       if (found !== undefined)
-        new FusedCall(fuses, { accountId, keyId, names, isCharged: true }, found)
+        new FusedCall(fuses, { accountId, keyId, names, isCharged: true }, found).noteCall()
       return undefined
     } catch (error) {
       return (error as Error).message

@@ -268,6 +268,20 @@ test('counting tokens, which agents do in bursts, blows no fuse, and is refused 
   expect(await count()).toBe(403)
 })
 
+test('calls that a used-up budget refuses blow no fuse, because agents repeat them', async () => {
+  const { key, id: keyId } = await createKey(gatehouse, 'used up')
+  const gate = await createGate(gatehouse, 'repeating', ['acme/dear'], { fuse: OFTEN })
+  const body = { keyId, name: 'tiny', limitUsd: 0.1, period: 'total' }
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', body)
+  const { id } = (await made.json()) as { id: string }
+  const who = { session: 'repeating', key }
+  expect((await call(gate, who)).status).toBe(200)
+  for (let calls = 0; calls < 10; calls += 1) expect((await call(gate, who)).status).toBe(429)
+  expect(await listStops(gate)).toEqual([])
+  await controlPlaneCall(gatehouse, 'PATCH', `/v1/budgets/${id}`, { limitUsd: 1_000 })
+  expect((await callUntilStopped(gate, who)).text).toContain('fuse_blown')
+})
+
 test('calls under way end normally when their session is stopped', async () => {
   const gate = await createGate(gatehouse, 'slow', ['acme/free-slow'], { fuse: OFTEN })
   const session = 'busy'

@@ -89,7 +89,7 @@ test('a model’s form of fill-in-the-middle is shown, and can be set by hand', 
   expect(made.stdout).toMatch(/fim +fim-completions \(auto\)/)
   const refused = await run(['update', 'coder', '--fim-endpoint', 'completions-template'])
   expect(refused.exitCode).not.toBe(0)
-  expect(refused.stderr).toContain('fimTemplate: is needed')
+  expect(refused.stderr).toContain('fimTemplate: is required')
   const words = ['--fim-endpoint', 'completions-template', '--fim-template', 'qwen-coder']
   const set = await run(['update', 'coder', ...words])
   expect(set.stdout).toMatch(/fim +completions-template\ntemplate +qwen-coder/)

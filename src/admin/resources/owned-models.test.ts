@@ -209,7 +209,7 @@ describe('owned models', () => {
       `POST ${url}`,
       { ...coder, fimEndpoint: 'completions-template' },
       400,
-      'fimTemplate: is needed',
+      'fimTemplate: is required',
     ],
     [
       'filling in the middle in another dialect',

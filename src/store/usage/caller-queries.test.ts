@@ -5,7 +5,12 @@ import { databases, type TestDatabase } from '../../../test/support/databases.ts
 import { runsOn } from '../../../test/support/property-runs.ts'
 import type { CallRecord } from '../../core/call.ts'
 import type { CallId, GateId, KeyId } from '../../core/ids.ts'
-import type { UsageGroup, UsageInterval } from '../../core/usage.ts'
+import {
+  GROUP_ORDERS,
+  type GroupOrder,
+  type UsageGroup,
+  type UsageInterval,
+} from '../../core/usage.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
 import type { GroupPlace } from './group-ranks.ts'
@@ -123,8 +128,9 @@ describe.each(databases)('on $name', (kind) => {
             await store.database.deleteFrom(table).execute()
           const calls = made.map(toCall)
           await store.calls.insertMany(calls)
-          for (const query of queries) {
-            expect({ query, sums: await readAll(query) }).toEqual({
+          for (const [index, query] of queries.entries()) {
+            const order = GROUP_ORDERS[index % GROUP_ORDERS.length] ?? 'cost'
+            expect({ query, sums: await readAll(query, order) }).toEqual({
               query,
               sums: sumBy(calls, query),
             })
@@ -136,15 +142,15 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  async function readAll(query: UsageQuery, limit = 3): Promise<Record<string, Figures>> {
+  async function readAll(
+    query: UsageQuery,
+    order: GroupOrder,
+    limit = 3,
+  ): Promise<Record<string, Figures>> {
     const found: Record<string, Figures> = {}
     let after: GroupPlace | undefined
     do {
-      const page = await store.usage.readRange(accountId, query, {
-        order: 'cost',
-        limit,
-        after,
-      })
+      const page = await store.usage.readRange(accountId, query, { order, limit, after })
       for (const sum of page.sums) if (!sum.isRest) found[placeOf(sum)] = figuresOf(sum)
       after = page.next
     } while (after !== undefined)
@@ -169,6 +175,25 @@ describe.each(databases)('on $name', (kind) => {
       groups: totals?.groups.map(toGroup),
     }).toEqual({ query, total, groups: query.interval === 'all' ? [] : sums.map(toGroup) })
   }
+
+  test.each(GROUP_ORDERS)('sessions are ranked by %s, page by page', async (order) => {
+    const calls = [4, 1, 3, 2].flatMap((count, session) =>
+      Array.from({ length: count }, (_, index) =>
+        createCallRecord({
+          id: `req_${session}_${index}` as CallId,
+          startedAt: START + index,
+          session: String(session).repeat(16),
+          outcome: 'failed',
+          cost: { nanoUsd: 7, status: 'exact', source: 'reported' },
+        }),
+      ),
+    )
+    await store.calls.insertMany(calls)
+    const range = { fromMs: START, toMs: START + DAY_MS }
+    const found = await readAll({ ...range, interval: 'all', groupBy: 'session' }, order, 2)
+    const ranked = order === 'name' ? '0123' : '0231'
+    expect(Object.keys(found).map((place) => /(\d)\1{15}/.exec(place)?.[1])).toEqual([...ranked])
+  })
 
   test('deleted calls leave the days of users and tags', async () => {
     const calls = Array.from({ length: 8 }, (_, index) =>
@@ -237,7 +262,7 @@ describe.each(databases)('on $name', (kind) => {
     await store.calls.insertMany(calls)
     const range = { fromMs: START, toMs: START + 3 * DAY_MS, groupBy: 'user' } as const
     for (const interval of ['all', 'day'] as const)
-      expect(await readAll({ ...range, interval }, 1_000)).toEqual(
+      expect(await readAll({ ...range, interval }, 'cost', 1_000)).toEqual(
         sumBy(calls, { ...range, interval }),
       )
   })

@@ -25,7 +25,8 @@ const MEASURES: Readonly<Record<GroupOrder, RawBuilder<number>>> = {
   errors: sql`failed`,
   tokens: sql`(input_tokens + output_tokens)`,
   cost: sql`cost_nano_usd`,
-  name: sql`0`,
+  // A number alone would be the position of a column.
+  name: sql`0 * calls`,
 }
 
 /** @param all the account's usage in the range, with or without a session */

@@ -113,7 +113,8 @@ export function bindUsage(program: Command, context: CliContext): void {
         return printCsv(
           toUsageCsv(sums, { by, nameOf }, thenBy && { by: thenBy, nameOf: nameOfSecond }),
         )
-      printLine(formatTable(columnsOf(flags, analytics), sums))
+      // An id that is cut cannot be copied.
+      printLine(formatTable(columnsOf(flags, analytics), sums, Number.POSITIVE_INFINITY))
       noteUnknown(sums)
     })
 }

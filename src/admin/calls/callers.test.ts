@@ -227,8 +227,31 @@ describe('the name of a session without a key', () => {
     expect(data).toMatchObject([{ id: 'req_6' }])
   })
 
-  test('is refused in an account with more keys than a statement takes', async () => {
-    const count = spyOn(current().keys, 'countOf').mockReturnValue(5_001)
+  test('finds the calls in an account with a token for each of 6,000 people', async () => {
+    const { keys, attribution } = current()
+    const [first] = keys.list(DEFAULT_ACCOUNT, 'key')
+    const many = Array.from({ length: 6_000 }, (_, index) => ({
+      ...(first as NonNullable<typeof first>),
+      id: `key_${index}` as KeyId,
+    }))
+    const listed = spyOn(keys, 'list').mockReturnValue(many)
+    const hash = attribution.hash(DEFAULT_ACCOUNT, 'session', 'conversation 2', 'key_5999') ?? ''
+    await current().store.calls.insertMany([
+      call('req_6', { keyId: 'key_5999' as KeyId, session: hash, startedAt: at('05T10:00:00') }),
+    ])
+    const { data } = await sendForJson(asked)
+    expect(data).toMatchObject([{ id: 'req_6' }])
+    const { data: sums } = await sendForJson({
+      url: `/v1/analytics?${MONTH}&group_by=model&session=conversation%202`,
+    })
+    expect(sums).toMatchObject([{ calls: 1 }])
+    const none = { url: '/v1/logs?session=conversation%203' }
+    expect(await sendForJson(none)).toMatchObject({ data: [] })
+    listed.mockRestore()
+  })
+
+  test('is refused in an account with more keys than are tried', async () => {
+    const count = spyOn(current().keys, 'countOf').mockReturnValue(50_001)
     const refused = await send(asked)
     count.mockRestore()
     expect([refused.status, await refused.text()]).toEqual([

@@ -50,14 +50,17 @@ export class FocusHour {
     const divided = divide(nanoUsd, parts)
     if (divided === undefined) {
       const total = tokens.input + tokens.cached_input + tokens.cache_write + tokens.output
-      this.#charge(call, 'total', total, nanoUsd)
+      if (total > 0) this.#charge(call, 'total', total, nanoUsd)
+      else if (nanoUsd > 0) this.#charge(call, 'other', 1, nanoUsd)
       return
     }
+    let other = divided.get('other') ?? 0
     for (const type of ['input', 'cached_input', 'cache_write', 'output'] as const) {
       const cost = divided.get(type) ?? 0
-      if (tokens[type] > 0 || cost > 0) this.#charge(call, type, tokens[type], cost)
+      if (tokens[type] > 0) this.#charge(call, type, tokens[type], cost)
+      // A quantity must be positive.
+      else other += cost
     }
-    const other = divided.get('other') ?? 0
     if (other > 0) this.#charge(call, 'other', 1, other)
   }
 
@@ -185,14 +188,19 @@ const FOCUS_COLUMNS: readonly Column[] = [
 
 export const FOCUS_HEADINGS: readonly string[] = FOCUS_COLUMNS.map(([heading]) => heading)
 
-/** A tag without a value has the value true, as FOCUS says. */
+/**
+ * A tag without a value has the value true, and each tag has one value, as FOCUS says: the first
+ * one, because tags of the account precede those that were sent.
+ */
 function toTagsJson(tags: string, { tagOf }: FocusContext): string | null {
-  const named = splitTags(tags).map((hash): [string, string | true] => {
+  const named = new Map<string, string | true>()
+  for (const hash of splitTags(tags)) {
     const text = tagOf(hash) ?? hash
     const end = text.indexOf(':')
-    return end === -1 ? [text, true] : [text.slice(0, end), text.slice(end + 1)]
-  })
-  return named.length === 0 ? null : JSON.stringify(Object.fromEntries(named))
+    const name = end === -1 ? text : text.slice(0, end)
+    if (!named.has(name)) named.set(name, end === -1 ? true : text.slice(end + 1))
+  }
+  return named.size === 0 ? null : JSON.stringify(Object.fromEntries(named))
 }
 
 function splitTags(tags: string): readonly string[] {

@@ -119,6 +119,50 @@ test('the costs of the rows add up exactly to the costs of the calls', () => {
   )
 })
 
+describe('rows of FOCUS 1.2', () => {
+  const MANDATORY = [
+    ...['BilledCost', 'BillingAccountId', 'BillingAccountName', 'BillingCurrency'],
+    ...['BillingPeriodEnd', 'BillingPeriodStart', 'ChargeCategory', 'ChargeClass'],
+    ...['ChargeDescription', 'ChargePeriodEnd', 'ChargePeriodStart', 'ContractedCost'],
+    ...['EffectiveCost', 'InvoiceIssuerName', 'ListCost', 'PricingQuantity', 'PricingUnit'],
+    ...['ProviderName', 'PublisherName', 'ServiceCategory', 'ServiceName'],
+  ]
+
+  test('have each mandatory column, and a positive quantity whatever the usage', async () => {
+    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+    const cost = { nanoUsd: 12_345, status: 'exact', source: 'reported' } as const
+    await current().store.calls.insertMany([
+      call('req_1', { startedAt: at('01T10:00:00') }),
+      call('req_2', { startedAt: at('01T10:00:00'), usage, cost }),
+      call('req_3', { startedAt: at('01T10:00:00'), usage, cost: { ...cost, nanoUsd: 0 } }),
+    ])
+    const rows = await readRows()
+    expect(rows.map(({ x_TokenType }) => x_TokenType)).toEqual(['input', 'other', 'output'])
+    for (const row of rows) {
+      const empty = MANDATORY.filter((column) => (row[column] ?? '') === '')
+      expect([empty, Number(row.ConsumedQuantity) > 0]).toEqual([['ChargeClass'], true])
+    }
+  })
+
+  test('have one value for each tag: the first', async () => {
+    const { store, attribution } = current()
+    const names = ['repo:gatehouse', 'repo:other', 'team', 'repo', 'team:x']
+    const hashes = names.map((name) => attribution.hash(DEFAULT_ACCOUNT, 'tag', name) ?? '')
+    await store.callerNames.write(
+      names.map((name, index) => ({
+        ...({ accountId: DEFAULT_ACCOUNT, kind: 'tag', name } as const),
+        hash: hashes[index] ?? '',
+      })),
+      Date.now(),
+    )
+    await store.calls.insertMany([
+      call('req_1', { startedAt: at('01T10:00:00'), tags: hashes.join(' ') }),
+    ])
+    const [row] = await readRows()
+    expect(row?.Tags).toBe('"{""repo"":""gatehouse"",""team"":true}"')
+  })
+})
+
 describe('an export', () => {
   check([
     ['without a format', 'GET /v1/usage/export', undefined, 400, 'format: is required'],

@@ -167,6 +167,19 @@ test('a tag is created, its name is unique, and it is edited, gets members and i
   await page.getByText('No tags').waitFor()
 })
 
+test('a budget of an end user whom the account does not record is refused at its field', async () => {
+  await openSection('Budgets')
+  await page.getByRole('button', { name: 'Create a budget' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Limits').selectOption('endUser')
+  await dialog.getByLabel('End user').fill('customer-4711')
+  await dialog.getByLabel('Limit in US dollars').fill('5')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.getByText('would count no call, because the account does not record').waitFor()
+  await dialog.getByLabel('End user').and(page.locator(':focus')).waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+})
+
 test('a budget is created, used up, shown as exhausted, sent to the webhook, raised and deleted', async () => {
   await openSection('Budgets')
   await page.getByRole('button', { name: 'Create a budget' }).click()

@@ -81,7 +81,7 @@ describe('a budget that would count no call', () => {
       error: 'invalid_request',
       message:
         `${field}: would count no call, because the account does not record ${who}. First switch ` +
-        `on \`${name}\` with PATCH /v1/account/attribution`,
+        `on \`${name}\` under Settings → Account, or with PATCH /v1/account/attribution`,
     })
     await current().attribution.change(DEFAULT_ACCOUNT, on)
     expect(await create(given)).toMatchObject({ id: expect.stringContaining('bud_') })

@@ -129,7 +129,8 @@ function assertRecorded(settings: AttributionSettings, body: CreateBudgetBody): 
   const { field, who, switches } = unrecorded
   const message =
     `would count no call, because the account does not record ${who}. First switch on ` +
-    `${switches.map((name) => `\`${name}\``).join(' or ')} with PATCH /v1/account/attribution`
+    `${switches.map((name) => `\`${name}\``).join(' or ')} under Settings → Account, or ` +
+    'with PATCH /v1/account/attribution'
   throw refuse([{ field, message }])
 }
 

@@ -32,7 +32,7 @@ export async function parseModels(
   providers: readonly Provider[] | undefined,
 ): Promise<ParsedModels> {
   const { value, lineOf } = document
-  const { models: section = [] } = value as { readonly models?: unknown }
+  const section = (value as { readonly models?: unknown }).models ?? []
   const fault = (path: readonly PropertyKey[], message: string): YamlFault => ({
     line: lineOf(['models', ...path]),
     message: `models${path.map(toStep).join('')} ${message}`,

@@ -42,7 +42,7 @@ test('models are listed by provider and words, with prices and whose key is used
     ...['MODEL', 'INPUT', 'OUTPUT', 'CONTEXT', 'KEY', 'HEALTH', 'SOURCE'],
   ])
   expect(model).toMatch(
-    /^openai\/gpt-9-new {2}\$3 +\$9 +500000 +the gateway's +- +overlay:[0-9a-f]{2,}…$/,
+    /^openai\/gpt-9-new {2}\$3 +\$9 +500000 +the gateway's +- +overlay:[0-9a-f]{12}$/,
   )
   expect(rest).toEqual([])
 })

@@ -294,6 +294,15 @@ describe('an unfinished period', () => {
     })
   })
 
+  test('is seen among the bars of a week on a phone, where an hour has a pixel', async () => {
+    await page.setViewportSize({ width: 390, height: 900 })
+    await page.goto('/dashboard/analytics?range=7d')
+    const bar = figure().locator('rect.running').first()
+    await bar.waitFor({ state: 'attached' })
+    expect(Number(await bar.getAttribute('width'))).toBeGreaterThan(0)
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+
   test('is not shown in finished days', async () => {
     const path = `/dashboard/analytics?range=custom&from=${dayText(1)}&to=${dayText(1)}`
     await atEachWidth(path, async () => {

@@ -55,6 +55,9 @@ interface Place {
 /** Inset, so that a dashed edge is not covered by its neighbour. */
 const EDGE_PX = 0.5
 
+/** Browsers draw no edge of a rectangle without a width: on a phone, an hour has one pixel. */
+const LEAST_WIDTH_PX = 0.1
+
 function Segment({
   place: { x = 0, y = 0, width = 0, height = 0 },
   color,
@@ -73,7 +76,7 @@ function Segment({
       className="running"
       x={x + EDGE_PX}
       y={y + EDGE_PX}
-      width={Math.max(0, width - 2 * EDGE_PX)}
+      width={Math.max(LEAST_WIDTH_PX, width - 2 * EDGE_PX)}
       height={Math.max(0, height - 2 * EDGE_PX)}
       fill={fill}
       fillOpacity={0.35}

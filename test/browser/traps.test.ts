@@ -579,6 +579,7 @@ test('refused calls are counted by their reason, lead to the log, and are in no 
   const total = counted.reduce((sum, { calls }) => sum + calls, 0)
   await page.getByRole('heading', { name: `Refused calls: ${total}` }).waitFor()
   await page.getByRole('tab', { name: /^Errors\s*0%/ }).waitFor()
+  await page.getByRole('tab', { name: /^Calls\s*\d+\s*\d+ refused/ }).waitFor()
   expect(await findPageFaults(page)).toEqual([])
   await reasons.getByRole('link', { name: '404 gate not found' }).click()
   await page

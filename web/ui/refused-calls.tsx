@@ -47,7 +47,7 @@ export function RefusedCalls({
     <Card>
       <CardHeader
         title={`Refused calls: ${formatCount(total)}`}
-        note="They were refused before any provider was asked: they cost nothing, and are in no error rate."
+        note="They were refused before any provider was asked: they cost nothing, and are in no error rate. The figure Calls includes only those refused after admission."
       />
       <ul aria-label="Reasons" className="flex flex-col py-1.5 text-[13px]">
         {reasons.map((reason) => (

@@ -22,7 +22,7 @@ export function QuotaCard({ everyMs }: { readonly everyMs: number | false }) {
         note={
           account.data === undefined
             ? undefined
-            : `Plan ${account.data.plan}. Calls with your own provider keys do not count.`
+            : `Plan ${account.data.plan}. Calls to your own models, or with your own provider keys, do not count.`
         }
       >
         {account.data !== undefined && (

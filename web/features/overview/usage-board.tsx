@@ -216,6 +216,7 @@ function Tile({
             </span>
           ))}
         {!isLoading && metric.id === 'cost' && now !== undefined && <Unknown now={now} />}
+        {!isLoading && metric.id === 'calls' && now !== undefined && <Refused now={now} />}
       </span>
     </>
   )
@@ -236,6 +237,18 @@ function Unknown({ now }: { readonly now: UsageFigures }) {
         </span>
       )}
     </>
+  )
+}
+
+/** Explains why errors are counted among fewer calls. */
+function Refused({ now }: { readonly now: UsageFigures }) {
+  const refused = now.calls - readErrors(now).asked
+  return (
+    refused > 0 && (
+      <span className="whitespace-nowrap" title="Refused before any provider was asked.">
+        {formatCount(refused)} refused
+      </span>
+    )
   )
 }
 

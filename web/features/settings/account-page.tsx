@@ -95,7 +95,11 @@ function Retention({ retention }: { readonly retention: Account['retention'] }) 
       inDays(retention.callLogDays),
       'A call’s row has time, gate, target, tokens, cost, status, the id of the member, and hashes of session and tags. Sums of calls remain for the analytics.',
     ],
-    ['Sums by the hour', inDays(retention.hourlySumsDays), 'Daily sums are kept forever.'],
+    [
+      'Sums by the hour',
+      inDays(retention.hourlySumsDays),
+      'Daily sums stay. Those of people stay as long as the operator sets, 13 months by default.',
+    ],
     [
       'Changes in the audit log',
       inDays(retention.auditLogDays),

@@ -28,7 +28,8 @@ import { SumsError } from '../../ui/sums-error.tsx'
 import { type Column, ColumnTable } from '../../ui/table.tsx'
 import { useSeenPeople } from '../../ui/use-seen-people.ts'
 
-const nameOf = ({ group, name }: UsageSumBody) => nameOfUser(group ?? '', name)
+const nameOf = ({ group, name }: UsageSumBody) =>
+  group === null ? 'No person is known' : nameOfUser(group, name)
 
 const AT_ONCE = 100
 
@@ -72,7 +73,8 @@ export function PeoplePage() {
     mutationFn: async () => {
       const days = [current.fromMs, current.toMs - 1].map((ms) => new Date(ms).toISOString())
       const name = days.map((day) => day.slice(0, 10)).join('-')
-      const all = (await askAllGroups(query)).filter(({ group }) => group !== null)
+      // Calls without a person have a row, so that the file adds up to the total.
+      const all = await askAllGroups(query)
       downloadText(toUsageCsv(all, { by: 'user', nameOf }), `gatehouse-people-${name}.csv`)
     },
   })

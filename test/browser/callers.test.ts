@@ -150,6 +150,10 @@ test('analytics are split by person, session, tag, model and provider', async ()
     await page.getByRole('button', { name: choice, exact: true }).click()
     await untilItHolds(async () => expect(await rowsOf(choice.toLowerCase())).toContain(first))
   }
+  const ofTags = page.getByText('A call with several tags counts for each of them')
+  expect(await ofTags.count()).toBe(0)
+  await page.getByRole('button', { name: 'Tag', exact: true }).click()
+  await ofTags.waitFor()
   await page.getByRole('button', { name: 'Person', exact: true }).click()
   await page.getByRole('combobox', { name: 'Then by' }).selectOption('model')
   await untilItHolds(async () => {
@@ -219,9 +223,11 @@ test('people are listed by cost, with a file of all; a page shows what a person 
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'CSV' }).click(),
   ])
-  const [head, row] = (await Bun.file((await download.path()) ?? '').text()).split('\r\n')
+  const file = await Bun.file((await download.path()) ?? '').text()
+  const [head, row] = file.split('\r\n')
   expect(head).toStartWith('user,user_id,calls')
   expect(row).toStartWith(`ann@example.com,${ANN},3,1,`)
+  expect(file).toContain('\r\nNo person is known,,1,0,')
   await page.getByRole('link', { name: 'ann@example.com' }).click()
   await page.getByRole('region', { name: 'Models used' }).getByText('owned/small').waitFor()
   await page

@@ -133,6 +133,10 @@ export function BreakdownCard({
         <SumsError error={failed.error} retry={() => void failed.refetch()} />
       </Card>
     )
+  const tagsNote =
+    shownBy === 'tag' || shownThen === 'tag'
+      ? 'A call with several tags counts for each of them, so the sum of the rows may exceed the total.'
+      : undefined
   const [rows, sumsOfSteps] = [toRows(shown.sums), toRows(shown.sumsOfSteps)]
   return (
     <>
@@ -169,7 +173,7 @@ export function BreakdownCard({
         </Card>
       )}
       <Card>
-        <CardHeader title="Figures">
+        <CardHeader title="Figures" note={tagsNote}>
           <Button
             size="small"
             isBusy={download.isPending}

@@ -8,7 +8,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type PlannedCall, seedCallerNames, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -335,6 +335,25 @@ test('an end user is exported and erased, and the totals stay', async () => {
   const people = page.getByRole('region', { name: 'People' })
   await people.getByRole('row', { name: /^Erased end users \$\S+ 1 0 / }).waitFor()
   expect(await people.getByText('End user bbbbbbbbbbbbbbbb').count()).toBe(0)
+})
+
+test('a member is listed and shown with the e-mail address, since people share names', async () => {
+  const me = await page.evaluate(async () => (await fetch('/v1/session')).json())
+  const { id, email } = (me as { user: { id: string; email: string } }).user
+  const owned = { name: 'laptop', owner: { type: 'member', id } }
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/access-tokens', owned)
+  const { token } = (await made.json()) as { token: string }
+  const call = { model: 'coding', messages: [{ role: 'user', content: 'Hello' }] }
+  const answer = await fetch(`${gatehouse.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(call),
+  })
+  await waitForLogRow(gatehouse, answer.headers.get('x-request-id') ?? '')
+  await page.goto('/dashboard/people')
+  await page.getByRole('row', { name: email }).getByRole('link').click()
+  await page.getByText(`${email} · ${id}`).waitFor()
+  expect(await findPageFaults(page)).toEqual([])
 })
 
 test('these pages log no error and request nothing from another host', () => {

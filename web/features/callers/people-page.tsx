@@ -7,6 +7,7 @@ import type { UsageSumBody } from '../../../src/contract/analytics.ts'
 import { toUsageCsv } from '../../../src/contract/csv.ts'
 import { askAllGroups } from '../../api/all-groups.ts'
 import { askWith } from '../../api/ask.ts'
+import { useMemberEmails } from '../../api/member-emails.ts'
 import { formatShare, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { nameOfUser } from '../../format/group-name.ts'
 import { parseRangeChoice, type RangeChoice, resolveRange } from '../../format/time-range.ts'
@@ -67,6 +68,7 @@ export function PeoplePage() {
   })
   const sums = pages.data?.pages.flatMap(({ data }) => data).filter(({ isRest }) => !isRest) ?? []
   const people = sums.filter(({ group }) => group !== null)
+  const emails = useMemberEmails(people.map(({ group }) => group ?? ''))
   const isLimited = useSeenPeople()?.seesAll === false
   const unknown = sums.find(({ group }) => group === null)
   const download = useMutation({
@@ -143,7 +145,7 @@ export function PeoplePage() {
                   label="People"
                   rows={people}
                   keyOf={({ group }) => group ?? ''}
-                  columns={listColumns(choice)}
+                  columns={listColumns(choice, emails)}
                 />
               </PagedRows>
             )
@@ -166,7 +168,10 @@ function useLater(value: string, pauseMs: number): string {
   return later
 }
 
-function listColumns(choice: RangeChoice): readonly Column<UsageSumBody>[] {
+function listColumns(
+  choice: RangeChoice,
+  emails: ReadonlyMap<string, string>,
+): readonly Column<UsageSumBody>[] {
   const figure = (title: string, cell: (sum: UsageSumBody) => string): Column<UsageSumBody> => ({
     ...{ title, cell, className: 'max-sm:text-left', isNumber: true, isLabelled: true },
   })
@@ -175,9 +180,12 @@ function listColumns(choice: RangeChoice): readonly Column<UsageSumBody>[] {
       title: 'Name',
       className: 'min-w-40 wrap-anywhere',
       cell: (sum) => (
-        <PageLink to={`/people/${encodeURIComponent(sum.group ?? '')}`} search={{ ...choice }}>
-          {nameOf(sum)}
-        </PageLink>
+        <>
+          <PageLink to={`/people/${encodeURIComponent(sum.group ?? '')}`} search={{ ...choice }}>
+            {nameOf(sum)}
+          </PageLink>
+          <span className="block text-xs text-ink-faint">{emails.get(sum.group ?? '')}</span>
+        </>
       ),
     },
     figure('Cost', (sum) => COST.format(COST.read(sum))),

@@ -1,5 +1,6 @@
 /** One person: spend over time, models, gates, tokens, errors and sessions. */
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useMemberEmails } from '../../api/member-emails.ts'
 import { parseRangeChoice, resolveRange } from '../../format/time-range.ts'
 import { COST } from '../../format/usage-measures.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -36,12 +37,18 @@ function Person({ user, mayErase }: { readonly user: string; readonly mayErase: 
   const navigate = useNavigate()
   const range = resolveRange(choice, Date.now())
   const name = useUserName(user)
+  const email = useMemberEmails([user]).get(user)
   const filters = { user }
   const cards = { filters, range, order: 'cost' } as const
   return (
     <Page
       title={name}
-      note={<code className="font-mono text-[13px]">{user}</code>}
+      note={
+        <>
+          {email !== undefined && `${email} · `}
+          <code className="font-mono text-[13px]">{user}</code>
+        </>
+      }
       actions={
         <RangePicker
           choice={choice}

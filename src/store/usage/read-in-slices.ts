@@ -21,27 +21,29 @@ const ROW_IN_CHARACTERS = 400
 const SERVER_SLICE_MS = 3_000
 const LONGEST_SLICE_MS = 64 * DAY_MS
 
-export interface Sliced extends Slice {
+export interface Sliced<Row extends object = object> extends Slice {
   /** The duration that a row covers, and so the shortest slice. */
   readonly leastMs: number
-  /** What a row of a server costs besides its texts, in characters. */
-  readonly rowCharacters?: number
+  /** The first slice of a server. Default: the shortest slice. */
+  readonly firstMs?: number
+  /** What a row of a server costs, in characters. */
+  readonly charactersOf?: (row: Row) => number
   readonly turns: LoopTurns
 }
 
 export async function* readInSlices<Row extends object>(
   database: Kysely<Schema>,
-  { fromMs, toMs, leastMs, rowCharacters = ROW_IN_CHARACTERS, turns }: Sliced,
+  { fromMs, toMs, leastMs, firstMs = leastMs, charactersOf = lengthOf, turns }: Sliced<Row>,
   read: (slice: Slice) => Promise<readonly Row[]>,
 ): AsyncGenerator<ReadRows<Row>> {
   const isFile = isSqlite(database)
-  let sliceMs = leastMs
+  let sliceMs = isFile ? leastMs : firstMs
   for (let startMs = fromMs; startMs < toMs; ) {
     const endMs = Math.min(startMs + sliceMs, toMs)
     const beganAt = performance.now()
     let characters = 0
     const rows = await read({ fromMs: startMs, toMs: endMs })
-    for (const row of rows) characters += rowCharacters + lengthOfTexts(row)
+    if (!isFile) for (const row of rows) characters += charactersOf(row)
     const tookMs = performance.now() - beganAt
     const share = isFile
       ? tookMs / SLICE_MS
@@ -56,8 +58,8 @@ export async function* readInSlices<Row extends object>(
   }
 }
 
-function lengthOfTexts(row: object): number {
-  let length = 0
+function lengthOf(row: object): number {
+  let length = ROW_IN_CHARACTERS
   for (const value of Object.values(row)) if (typeof value === 'string') length += value.length
   return length
 }

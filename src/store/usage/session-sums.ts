@@ -12,7 +12,7 @@ import { addCounts, type Counts, noCounts } from './group-steps.ts'
 import type { SummedPage } from './range-totals.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
-import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
+import { IN_PARTS, querySummed } from './summed-rows.ts'
 import { COUNTERS } from './usage-columns.ts'
 import type { ReadRows, SummedRow, UsageReading } from './usage-query.ts'
 import { toSum } from './usage-sum.ts'
@@ -105,15 +105,16 @@ async function readWithin(
   }
   const found = { total: noCounts(), left: noCounts() }
   let greatest: readonly SummedRow[] = []
-  const slices = { fromMs, toMs, leastMs: LEAST_SLICE_MS, rowCharacters: 0, turns }
+  const slices = { fromMs, toMs, leastMs: LEAST_SLICE_MS, charactersOf: () => 0, turns }
   const read = readInSlices(database, slices, async (slice) => {
-    for (const row of await querySummed(database, asks.total(slice))) {
+    for (const row of await querySummed(database, asks.total(slice), { turns })) {
       addCounts(found.total, row)
       if (after === undefined) addCounts(found.left, row)
     }
     if (after !== undefined)
-      for (const row of await querySummed(database, asks.left(slice))) addCounts(found.left, row)
-    return await querySummed(database, asks.greatest(slice))
+      for (const row of await querySummed(database, asks.left(slice), { turns }))
+        addCounts(found.left, row)
+    return await querySummed(database, asks.greatest(slice), { turns })
   })
   for await (const { rows } of read) {
     if (rows.length === 0) continue
@@ -162,11 +163,11 @@ async function* readAcross(
     for (let start = 0; start < some.length; start += HASHES_PER_QUERY) {
       const sessionIds = some.slice(start, start + HASHES_PER_QUERY).map((row) => row.session_id)
       const ofCalls = compileCalls(database, { ...reading, query: { ...query, sessionIds } })
-      const calls = { ...span, leastMs: 1_000, rowCharacters: SUMMED_ROW_IN_CHARACTERS, turns }
+      const calls = { ...span, leastMs: 1_000, ...IN_PARTS, turns }
       yield* readInSlices(
         database,
         calls,
-        async (slice) => await querySummed(database, ofCalls(slice)),
+        async (slice) => await querySummed(database, ofCalls(slice), { turns }),
       )
     }
 }

@@ -1,9 +1,8 @@
 /** The usage of a user or a tag: whole days from their sums, and parts of days from the calls. */
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { startOfDay } from '../../core/time-zone.ts'
-import { sumOf } from '../database/sql-differences.ts'
+import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { listOf } from './caller-day-rows.ts'
 import { findDeletedBefore } from './old-hours.ts'
 import { type Amounts, addTo } from './range-sums.ts'
 import { type CallRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
@@ -36,14 +35,13 @@ async function sumOfDays(
   days: readonly number[],
 ): Promise<UsedAmounts> {
   const { table, isCaller } = tableOf(range)
-  const [, isOfDays] = listOf(database, days)
   const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
     SELECT ${sumOf(database, 'input_tokens')} + ${sumOf(database, 'output_tokens')} AS tokens,
       ${sumOf(database, 'cost_nano_usd')} AS "nanoUsd",
       SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END)
         AS "unpricedCalls"
     FROM ${sql.table(table)}
-    WHERE account_id = ${range.accountId} AND starts_at ${isOfDays} AND ${isCaller}
+    WHERE account_id = ${range.accountId} AND ${isOneOf(database, days)} AND ${isCaller}
   `.execute(database)
   const [row] = rows
   return {
@@ -51,6 +49,12 @@ async function sumOfDays(
     nanoUsd: row?.nanoUsd ?? 0,
     unpricedCalls: row?.unpricedCalls ?? 0,
   }
+}
+
+function isOneOf(database: Kysely<Schema>, days: readonly number[]): RawBuilder<unknown> {
+  if (isSqlite(database))
+    return sql`starts_at IN (SELECT value FROM json_each(${JSON.stringify(days)}))`
+  return sql`starts_at = ANY (cast(${`{${days.join(',')}}`} AS bigint[]))`
 }
 
 /** The end of the account's last day in the table, which a wrong clock may have written. */

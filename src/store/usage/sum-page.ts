@@ -1,14 +1,22 @@
 /** Sums a page of groups, from whichever tables answer the query. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
+import { readRest } from './caller-day-rows.ts'
 import { type GroupPage, type RankedPage, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
 import { sumGroups } from './group-steps.ts'
 import type { SummedPage } from './range-totals.ts'
 import { sumSessions } from './session-sums.ts'
 import { StepSums } from './step-sums.ts'
-import type { ReadRows, SummedRow, UsageQuery, UsageReading } from './usage-query.ts'
+import {
+  planSpans,
+  type ReadRows,
+  type Slice,
+  type SummedRow,
+  type UsageQuery,
+  type UsageReading,
+} from './usage-query.ts'
 import { readUsageRows } from './usage-rows.ts'
-import { isOfCallers, isOfWholeSessions } from './usage-sources.ts'
+import { dayTableOf, isOfCallers, isOfWholeSessions } from './usage-sources.ts'
 import type { UsageSum } from './usage-sum.ts'
 
 export async function sumPage(
@@ -16,21 +24,67 @@ export async function sumPage(
   reading: UsageReading,
   page: GroupPage,
 ): Promise<SummedPage> {
-  const { query } = reading
+  const { query, hasTotals = false } = reading
   if (!isOfCallers(query)) return await sumFromHours(moment, reading, page)
-  const all: UsageQuery = { ...query, interval: 'all', groupBy: null }
+  const { thenBy: _second, ...ofAll } = { ...query, groupBy: null }
+  const isFiltered = isOfCallers(ofAll)
+  const days = isFiltered ? undefined : daysOfCallers(query)
+  const account =
+    isFiltered || (days === undefined && !hasTotals)
+      ? undefined
+      : await sumAccount(moment, { ...reading, query: ofAll }, days)
+  const rest = account && days && (await readRest(moment, reading, days, account.days))
   const summed = isOfWholeSessions(query)
     ? await sumSessions(moment, reading, {
         page,
-        all: readUsageRows(moment, { ...reading, query: all, columns: 'counters' }),
+        all: readUsageRows(moment, {
+          ...reading,
+          query: { ...ofAll, interval: 'all' },
+          columns: 'counters',
+        }),
       })
-    : await sumGroups((of) => readUsageRows(moment, of), reading, page)
-  if (reading.hasTotals !== true) return summed
-  const { thenBy: _second, ...ofAll } = all
-  if (isOfCallers(ofAll)) return summed
-  // Sums by user and tag have no percentiles, and do not tell refused calls from other failures.
-  const whole = await sumFromHours(moment, { ...reading, query: ofAll }, page)
-  return { ...summed, totals: { groups: [], ...summed.totals, total: whole.sums[0] } }
+    : await sumGroups(
+        (of) => readUsageRows(moment, { ...of, ...(rest && { rest }) }),
+        reading,
+        page,
+      )
+  if (!hasTotals || account === undefined) return summed
+  return { ...summed, totals: { groups: [], ...summed.totals, total: account.total } }
+}
+
+function daysOfCallers(query: UsageQuery) {
+  const table = dayTableOf(query)
+  const days = planSpans(query).find((span) => span.table === 'usage_days')
+  return table && days && { table, fromMs: days.fromMs, toMs: days.toMs }
+}
+
+/**
+ * The account's total with percentiles, which sums by user and tag do not have, and the rows of
+ * whole days. Without totals, only these rows are read.
+ */
+async function sumAccount(
+  moment: Kysely<Schema>,
+  reading: UsageReading,
+  span: Slice | undefined,
+): Promise<{ readonly total: UsageSum | undefined; readonly days: readonly SummedRow[] }> {
+  const { query, hasTotals = false } = reading
+  const days: SummedRow[] = []
+  const of: UsageReading = hasTotals
+    ? { ...reading, query: span === undefined ? { ...query, interval: 'all' } : query }
+    : {
+        ...reading,
+        query: { ...query, fromMs: span?.fromMs ?? query.fromMs, toMs: span?.toMs ?? query.toMs },
+        columns: 'counters',
+      }
+  const sums = new StepSums({ ...of, hasTotals: true }, 1)
+  for await (const { rows, reachedMs } of readUsageRows(moment, of)) {
+    await sums.add(rows, reachedMs)
+    for (const row of rows)
+      if (span !== undefined && row.starts_at >= span.fromMs && row.starts_at < span.toMs)
+        days.push({ ...row, durations: null, first_bytes: null })
+  }
+  await sums.finish()
+  return { total: sums.totals?.finish().total, days }
 }
 
 /** With percentiles, unless the reading excludes them. */
@@ -40,6 +94,9 @@ async function sumFromHours(
   page: GroupPage,
 ): Promise<SummedPage> {
   const { query } = reading
+  // Without histograms a pass over all groups needs little memory.
+  if (query.interval === 'all' && query.groupBy !== null && reading.columns === 'counters')
+    return await sumGroups((of) => readUsageRows(moment, of), reading, page)
   if (page.after === undefined) {
     const all = new StepSums(reading, page.limit)
     const sums = await sumSteps(readUsageRows(moment, reading), all)

@@ -37,8 +37,12 @@ export interface UsageReading {
   readonly columns?: 'ranks' | 'counters'
   /** Whether sums over the whole range are made from the steps' rows. */
   readonly hasTotals?: boolean
+  /** Default true. False: histograms are only added to the sums over the whole range. */
+  readonly hasPercentilesOfSteps?: boolean
   /** The groups of the page. The other groups need not be told apart. */
   readonly groups?: PageGroups
+  /** The sums by step of calls without a user or tag, in the whole days of the range. */
+  readonly rest?: readonly SummedRow[]
 }
 
 export interface PageGroups {

@@ -2,24 +2,27 @@
  * Reads the rows for a usage query: whole days from the sums by day, everything else from the sums
  * by hour or, for users, sessions, agents and tags, from the calls.
  */
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { UsageGroup } from '../../core/usage.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
 import { readCallerDays } from './caller-day-rows.ts'
 import { exceptBefore, toGroupColumn, toRanked } from './ranked-groups.ts'
-import { readInSlices, type Sliced } from './read-in-slices.ts'
+import { readInSlices } from './read-in-slices.ts'
+import { readInKeyOrder } from './rows-in-key-order.ts'
 import { findSessionSpan } from './session-span.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
-import { querySummed, SUMMED_ROW_IN_CHARACTERS } from './summed-rows.ts'
-import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
+import { IN_PARTS, querySummed } from './summed-rows.ts'
+import { COUNTERS, DAY_MS, DIMENSIONS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 import {
   RANKED,
   type ReadRows,
   type Slice,
   type Span,
+  SUMMED,
   type SummedRow,
+  type UsageQuery,
   type UsageReading,
 } from './usage-query.ts'
 import { sourcesOf } from './usage-sources.ts'
@@ -57,14 +60,70 @@ export async function* readUsageRows(
       yield* readCallerDays(transaction, reading, { ...span, table })
       continue
     }
+    if (table !== 'calls' && hasManyGroups(transaction, reading)) {
+      yield* readSingleRows(transaction, reading, { ...span, table })
+      continue
+    }
     const ask = compileSource(transaction, reading, table)
-    const slices = { ...span, ...SLICES[table], turns }
-    yield* readInSlices(transaction, slices, async (slice) => {
-      if (table === 'calls') return await querySummed(transaction, ask(slice), ['second'])
+    const { firstMs, ...shortest } = SLICES[table]
+    const hasHistograms = table !== 'calls' && reading.columns === undefined
+    const slices = hasHistograms ? shortest : { ...shortest, firstMs, ...IN_PARTS }
+    const columns = columnsOf(reading)
+    yield* readInSlices<SummedRow>(transaction, { ...span, ...slices, turns }, async (slice) => {
+      if (!hasHistograms) return await querySummed(transaction, ask(slice), { turns, columns })
       return (await transaction.executeQuery<SummedRow>(ask(slice))).rows
     })
   }
 }
+
+function columnsOf({ columns }: UsageReading): readonly string[] {
+  const summed = columns === 'ranks' ? [...RANKED, 'refused'] : SUMMED
+  return ['starts_at', 'group', 'second', ...summed]
+}
+
+/** Whether SQLite reads single rows in place of sums by group. */
+function hasManyGroups(
+  database: Kysely<Schema>,
+  { query, columns, groups }: UsageReading,
+): boolean {
+  const isByKey = query.groupBy === 'key' && query.thenBy === undefined
+  return isByKey && columns !== undefined && groups === undefined && isSqlite(database)
+}
+
+function readSingleRows(
+  database: Kysely<Schema>,
+  reading: UsageReading,
+  span: Span,
+): AsyncGenerator<ReadRows<SummedRow>> {
+  const { query, columns } = reading
+  const summed = columns === 'ranks' ? RANKED : COUNTERS
+  return readInKeyOrder<SummedRow>(database, reading, {
+    ...span,
+    key: DIMENSIONS,
+    numbers: ['status_class'],
+    columns: [
+      sql`${toGroupColumn('key_id', query)} AS ${sql.ref('group')}`,
+      ...summed.map((name) => sql.ref(name)),
+      sql`${REFUSED} AS refused`,
+      sql`${UNPRICED} AS unpriced`,
+    ],
+    where: filterOf(query),
+  })
+}
+
+function filterOf({ gateId, target, keyId }: UsageQuery): RawBuilder<unknown> {
+  return sql.join(
+    [
+      ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
+      ...(target === undefined ? [] : [sql`AND target = ${target}`]),
+      ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
+    ],
+    sql` `,
+  )
+}
+
+const REFUSED = sql`CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END`
+const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END`
 
 function compileSource(
   database: Kysely<Schema>,
@@ -75,13 +134,13 @@ function compileSource(
   return compileSpan(database, reading, table)
 }
 
-/** The shortest slice of a table. */
+/** The shortest slice of a table, and the first one of a server, without histograms. */
 const SLICES: Readonly<
-  Record<UsageTableName | 'calls', Omit<Sliced, 'fromMs' | 'toMs' | 'turns'>>
+  Record<UsageTableName | 'calls', { readonly leastMs: number; readonly firstMs: number }>
 > = {
-  usage_hours: { leastMs: HOUR_MS },
-  usage_days: { leastMs: DAY_MS },
-  calls: { leastMs: 1_000, rowCharacters: SUMMED_ROW_IN_CHARACTERS },
+  usage_hours: { leastMs: HOUR_MS, firstMs: 8 * DAY_MS },
+  usage_days: { leastMs: DAY_MS, firstMs: 32 * DAY_MS },
+  calls: { leastMs: 1_000, firstMs: HOUR_MS },
 }
 
 /**
@@ -93,7 +152,7 @@ function compileSpan(
   { accountId, query, columns, groups }: UsageReading,
   table: Span['table'],
 ): (slice: Slice) => CompiledQuery<SummedRow> {
-  const { gateId, target, keyId, groupBy, thenBy, interval } = query
+  const { groupBy, thenBy, interval } = query
   const columnOf = (kind: UsageGroup | null | undefined) => {
     const name = kind == null ? undefined : GROUP_COLUMNS[kind]
     return name === undefined ? undefined : toGroupColumn(name, query)
@@ -108,14 +167,10 @@ function compileSpan(
     ...(columns === 'ranks' ? RANKED : COUNTERS).map(
       (name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`,
     ),
-    sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
+    sql`SUM(${REFUSED}) AS refused`,
   ]
   const details = [
-    ...(columns === 'ranks'
-      ? []
-      : [
-          sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
-        ]),
+    ...(columns === 'ranks' ? [] : [sql`SUM(${UNPRICED}) AS unpriced`]),
     ...(columns === undefined ? [joined('durations'), joined('first_bytes')] : []),
   ]
   const places = [
@@ -126,12 +181,7 @@ function compileSpan(
           (place) => place !== undefined,
         )),
   ]
-  const filters = [
-    ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
-    ...(target === undefined ? [] : [sql`AND target = ${target}`]),
-    ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
-    ...(column === undefined ? [] : [exceptBefore(database, column, ranked)]),
-  ]
+  const before = column === undefined ? sql`` : exceptBefore(database, column, ranked)
   return compiledForSlices(
     sql<SummedRow>`
       SELECT ${hasSteps ? sql.ref('starts_at') : sql`MIN(starts_at)`} AS starts_at,
@@ -140,7 +190,7 @@ function compileSpan(
       FROM (SELECT * ${group === undefined ? sql`` : sql`, ${group} AS ${sql.ref('group')}`}
           ${second === undefined ? sql`` : sql`, ${second} AS second`} FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO}
-          ${sql.join(filters, sql` `)}) AS rows_of_slice
+          ${filterOf(query)} ${before}) AS rows_of_slice
       ${places.length === 0 ? sql`` : sql`GROUP BY ${sql.join(places)}`}
       HAVING COUNT(*) > 0
     `.compile(database),

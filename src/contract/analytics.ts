@@ -88,12 +88,18 @@ export const analyticsQuery = z
           'Only users whose name contains each of these words, or whose id contains the text, with ' +
           '`group_by=user` and the interval `all`. The other users are in no sum.',
       }),
-    percentiles: yesOrNo.optional().meta({
-      type: 'boolean',
-      description:
-        'Whether percentiles are read; `true` when absent. Without them they are null, and the ' +
-        'answer takes less time.',
-    }),
+    percentiles: z
+      .enum(['true', 'false', 'totals'])
+      .transform((text) => (text === 'totals' ? text : text === 'true'))
+      .optional()
+      .meta({
+        type: ['boolean', 'string'],
+        enum: [true, false, 'totals'],
+        description:
+          'Whether percentiles are read; `true` when absent. Without them they are null, and the ' +
+          'answer takes less time. `totals`: with `totals=true`, only `total` and `groupTotals` ' +
+          'have them, and with the interval `all` the sums.',
+      }),
     totals: yesOrNo.optional().meta({
       type: 'boolean',
       description:
@@ -118,6 +124,8 @@ export const analyticsQuery = z
       refuse('search', 'needs group_by=user alone and the interval "all"')
     if (query.totals === true && (query.cursor ?? query.search) !== undefined)
       refuse('totals', 'must be absent with cursor and search')
+    if (query.percentiles === 'totals' && query.totals !== true)
+      refuse('percentiles', 'must not be totals without totals=true')
     if (query.then_by !== undefined && query.then_by === query.group_by)
       refuse('then_by', 'must differ from group_by')
     if (query.group_by === undefined) {

@@ -63,6 +63,15 @@ test('totals come with the steps, and percentiles can be left out', async () => 
   expect(counts.data).toMatchObject(
     ['a', 'a', 'b'].map((group) => ({ group, calls: 1, durationMs: { p50: null, p99: null } })),
   )
+  const ofTotals = await sendForJson({
+    url: `/v1/analytics?${query}&limit=1&totals=true&percentiles=totals`,
+  })
+  expect(ofTotals).toMatchObject({ total: whole.total, groupTotals: whole.groupTotals })
+  expect(ofTotals.data).toMatchObject(
+    ['a', 'a', null].map((group) => ({ group, calls: 1, durationMs: { p50: null, p99: null } })),
+  )
+  const refused = await sendForJson({ url: `/v1/analytics?${query}&percentiles=totals` })
+  expect(refused).toMatchObject({ error: 'invalid_request', details: [{ field: 'percentiles' }] })
   const none = await sendForJson({ url: '/v1/analytics?to=2025-01-01&totals=true' })
   expect(none).toMatchObject({ total: null, groupTotals: [], data: [] })
 })

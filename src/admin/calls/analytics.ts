@@ -110,7 +110,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       limit,
       cursor,
       search,
-      percentiles: hasPercentiles = true,
+      percentiles = true,
       totals: hasTotals = false,
       ...range
     } = c.req.valid('query')
@@ -132,7 +132,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       isListed: search === undefined ? undefined : await findUsers(dependencies, accountId, search),
     }
     const { query, sums, next, totals } = await usage
-      .readRange(accountId, asked, page, { hasPercentiles, hasTotals })
+      .readRange(accountId, asked, page, { percentiles, hasTotals })
       .catch(refuseDeleted)
     const names = new CallerNames(dependencies, accountId)
     const named = [...sums, ...(totals?.groups ?? [])]

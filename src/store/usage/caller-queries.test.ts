@@ -1,5 +1,5 @@
 /** What is read by user, session, agent and tag equals the sums over the stored calls. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { runsOn } from '../../../test/support/property-runs.ts'
@@ -19,6 +19,8 @@ import { DAY_MS, HOUR_MS } from './usage-columns.ts'
 import { toStart, type UsageQuery } from './usage-query.ts'
 import { UsageDeletedError } from './usage-sources.ts'
 import type { UsageSum } from './usage-sum.ts'
+
+setDefaultTimeout(60_000)
 
 const START = Date.parse('2026-11-01T00:00:00Z')
 const DAYS = 5
@@ -80,6 +82,7 @@ const anyQuery: fc.Arbitrary<UsageQuery> = fc
         'model',
         'provider',
         'gate',
+        'key',
         'status',
       ),
       thenBy: pick<UsageGroup>('user', 'session', 'agent', 'tag', 'model', 'gate', 'status'),
@@ -130,10 +133,12 @@ describe.each(databases)('on $name', (kind) => {
           await store.calls.insertMany(calls)
           for (const [index, query] of queries.entries()) {
             const order = GROUP_ORDERS[index % GROUP_ORDERS.length] ?? 'cost'
-            expect({ query, sums: await readAll(query, order) }).toEqual({
-              query,
-              sums: sumBy(calls, query),
-            })
+            const sums = sumBy(calls, query)
+            for (const percentiles of [true, false])
+              expect({
+                ...{ query, percentiles },
+                sums: await readAll(query, { order, percentiles }),
+              }).toEqual({ query, percentiles, sums })
             await expectTotals(query, calls)
           }
         },
@@ -144,24 +149,29 @@ describe.each(databases)('on $name', (kind) => {
 
   async function readAll(
     query: UsageQuery,
-    order: GroupOrder,
-    limit = 3,
+    { order = 'cost', limit = 3, percentiles = true }: ReadOptions = {},
   ): Promise<Record<string, Figures>> {
     const found: Record<string, Figures> = {}
     let after: GroupPlace | undefined
     do {
-      const page = await store.usage.readRange(accountId, query, { order, limit, after })
-      for (const sum of page.sums) if (!sum.isRest) found[placeOf(sum)] = figuresOf(sum)
-      after = page.next
+      const page = { order, limit, after }
+      const read = await store.usage.readRange(accountId, query, page, { percentiles })
+      for (const sum of read.sums) if (!sum.isRest) found[placeOf(sum)] = figuresOf(sum)
+      after = read.next
     } while (after !== undefined)
     return found
   }
 
   async function expectTotals(query: UsageQuery, calls: readonly CallRecord[]): Promise<void> {
     const page = { order: 'cost', limit: 2 } as const
-    const figures = { hasTotals: true, hasPercentiles: query.groupBy !== 'model' }
+    const figures = { hasTotals: true, percentiles: query.groupBy !== 'model' }
     const all: UsageQuery = { ...query, interval: 'all' }
     const { totals } = await store.usage.readRange(accountId, query, page, figures)
+    const ofTotals = { ...figures, percentiles: 'totals' } as const
+    const withoutSteps = await store.usage.readRange(accountId, query, page, ofTotals)
+    if (figures.percentiles) expect({ query, ...withoutSteps.totals }).toEqual({ query, ...totals })
+    if (query.interval !== 'all')
+      expect(withoutSteps.sums.filter(({ duration }) => duration.p50 !== null)).toEqual([])
     const { sums } = await store.usage.readRange(accountId, all, page, figures)
     const { thenBy: _second, ...ungrouped } = { ...all, groupBy: null }
     const [total] = Object.values(sumBy(calls, ungrouped))
@@ -190,7 +200,10 @@ describe.each(databases)('on $name', (kind) => {
     )
     await store.calls.insertMany(calls)
     const range = { fromMs: START, toMs: START + DAY_MS }
-    const found = await readAll({ ...range, interval: 'all', groupBy: 'session' }, order, 2)
+    const found = await readAll(
+      { ...range, interval: 'all', groupBy: 'session' },
+      { order: order, limit: 2 },
+    )
     const ranked = order === 'name' ? '0123' : '0231'
     expect(Object.keys(found).map((place) => /(\d)\1{15}/.exec(place)?.[1])).toEqual([...ranked])
   })
@@ -262,7 +275,7 @@ describe.each(databases)('on $name', (kind) => {
     await store.calls.insertMany(calls)
     const range = { fromMs: START, toMs: START + 3 * DAY_MS, groupBy: 'user' } as const
     for (const interval of ['all', 'day'] as const)
-      expect(await readAll({ ...range, interval }, 'cost', 1_000)).toEqual(
+      expect(await readAll({ ...range, interval }, { limit: 1_000 })).toEqual(
         sumBy(calls, { ...range, interval }),
       )
   })
@@ -278,6 +291,12 @@ describe.each(databases)('on $name', (kind) => {
     expect(sessions.map(({ session_id, calls }) => [session_id, calls])).toEqual([[S1, 2]])
   })
 })
+
+interface ReadOptions {
+  readonly order?: GroupOrder
+  readonly limit?: number
+  readonly percentiles?: boolean
+}
 
 type Figures = Pick<
   UsageSum,
@@ -360,6 +379,8 @@ function groupsOf(call: CallRecord, groupBy: UsageGroup | null): readonly (strin
       return [call.target === null ? null : model.join('/')]
     case 'gate':
       return [call.gateId]
+    case 'key':
+      return [call.keyId]
     case 'status':
       return [`${Math.floor(call.status / 100)}xx`]
     default:
@@ -400,7 +421,7 @@ const EXAMPLE_CALLS = Array.from({ length: 40 }, (_, index) => ({
 const WHOLE = { fromMs: START + 3 * HOUR_MS, toMs: START + DAYS * DAY_MS - HOUR_MS }
 
 const EXAMPLE_QUERIES: UsageQuery[] = (
-  ['user', 'session', 'agent', 'tag', 'model', 'provider', null] as const
+  ['user', 'session', 'agent', 'tag', 'model', 'provider', 'key', null] as const
 ).flatMap((groupBy) =>
   (['all', 'day'] as const).flatMap((interval) => [
     { ...WHOLE, interval, groupBy },

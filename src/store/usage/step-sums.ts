@@ -32,14 +32,21 @@ export class StepSums {
   readonly #open = new Map<number, PlacedRow[]>()
   readonly #sums: UsageSum[] = []
   readonly #current = new UsageAccumulator()
+  readonly #hasPercentiles: boolean
   /** Undefined unless asked for. Complete after `finish`. */
   readonly totals: TotalSums | undefined
 
   /** @param groups the groups of the page, or the maximum number of groups when all are shown */
   constructor(
-    { query, turns, hasTotals = false }: Pick<UsageReading, 'query' | 'turns' | 'hasTotals'>,
+    {
+      query,
+      turns,
+      hasTotals = false,
+      hasPercentilesOfSteps = true,
+    }: Pick<UsageReading, 'query' | 'turns' | 'hasTotals' | 'hasPercentilesOfSteps'>,
     groups: PageGroups | number,
   ) {
+    this.#hasPercentiles = hasPercentilesOfSteps
     this.#query = query
     this.#turns = turns
     this.#summing = new SummingTurns(turns)
@@ -92,7 +99,9 @@ export class StepSums {
           this.#finishGroup()
           this.#current.begin({ startsAt, ...placed })
         }
-        this.#current.add(placed.row)
+        this.#current.addCounts(placed.row)
+        if (this.#hasPercentiles) this.#current.addTimes(placed.row)
+        else this.totals?.addTimes(placed)
         await this.#summing.after(placed.row)
       }
       this.#finishGroup()

@@ -76,7 +76,7 @@ async function sumAccount(
         query: { ...query, fromMs: span?.fromMs ?? query.fromMs, toMs: span?.toMs ?? query.toMs },
         columns: 'counters',
       }
-  const sums = new StepSums({ ...of, hasTotals: true }, 1)
+  const sums = new StepSums({ ...of, hasTotals: true, hasPercentilesOfSteps: false }, 1)
   for await (const { rows, reachedMs } of readUsageRows(moment, of)) {
     await sums.add(rows, reachedMs)
     for (const row of rows)

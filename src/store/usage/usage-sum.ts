@@ -84,11 +84,14 @@ export class UsageAccumulator {
     return group === this.#place?.group && isRest === this.#place.isRest
   }
 
-  add(row: SummedRow): void {
+  addCounts(row: SummedRow): void {
     for (let index = 0; index < SUMMED.length; index += 1) {
       const name = SUMMED[index]
       if (name !== undefined) this.#sums[index] = (this.#sums[index] ?? 0) + Number(row[name])
     }
+  }
+
+  addTimes(row: Pick<SummedRow, 'durations' | 'first_bytes'>): void {
     this.#durations.addEncoded(row.durations ?? '')
     this.#firstBytes.addEncoded(row.first_bytes ?? '')
   }

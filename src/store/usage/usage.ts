@@ -41,8 +41,11 @@ export interface UsagePage extends SummedPage {
 }
 
 export interface ReadFigures {
-  /** Default true. Percentiles take longer to read than all other figures. */
-  readonly hasPercentiles?: boolean
+  /**
+   * Default true. Percentiles take longer to read than all other figures. `totals`: the sums of
+   * steps have none.
+   */
+  readonly percentiles?: boolean | 'totals'
   /** Default false. Only for the first page of groups. */
   readonly hasTotals?: boolean
 }
@@ -72,14 +75,15 @@ export class UsageStore {
     accountId: AccountId,
     asked: UsageQuery,
     page: GroupPage = FIRST_GROUPS,
-    { hasPercentiles = true, hasTotals = false }: ReadFigures = {},
+    { percentiles = true, hasTotals = false }: ReadFigures = {},
   ): Promise<UsagePage> {
     const turns = new LoopTurns()
     return await this.#atOneMoment(async (moment) => {
       const query = await toAnswerable(moment, asked)
       const reading: UsageReading = {
         ...{ accountId, query, turns, hasTotals },
-        ...(!hasPercentiles && { columns: 'counters' }),
+        ...(percentiles === false && { columns: 'counters' }),
+        hasPercentilesOfSteps: percentiles !== 'totals' || query.interval === 'all',
       }
       return { query, ...(await sumPage(moment, reading, page)) }
     })

@@ -199,13 +199,13 @@ describe('owned models', () => {
       201,
     ],
     [
-      'with tokens that its name tells',
+      'with tokens of the family in its name',
       `POST ${url}`,
       { ...coder, fimEndpoint: 'completions-template', upstreamModelId: 'starcoder2:3b' },
       201,
     ],
     [
-      'with tokens that nothing tells',
+      'with tokens of an unknown family',
       `POST ${url}`,
       { ...coder, fimEndpoint: 'completions-template' },
       400,

@@ -139,7 +139,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
   budgets
     .command('heads')
     .argument('<id>', idOf('budget'))
-    .description('list who has used how much of a budget for each user or key')
+    .description('list the use of a budget for each user or key')
     .option('--limit <n>', 'at most this many', parseLimit, 50)
     .addHelpText('after', example('gatehouse budgets heads bud_…'))
     .action(async (id: string, { limit }: { limit: number }, command: Command) => {
@@ -242,10 +242,7 @@ function withScopeOptions(command: Command): Command {
     .option('--end-user <name>', 'the user, as calls name the user')
     .option('--tag <text>', 'the tag, as name or name:value')
     .addOption(new Option('--period <period>', 'total: from now on (required)').choices(PERIODS))
-    .option(
-      '--time-zone <name>',
-      'where the period begins at midnight, such as Europe/Berlin (default: UTC)',
-    )
+    .option('--time-zone <name>', 'time zone of the period, such as Europe/Berlin (default: UTC)')
 }
 
 /** @throws CliError before a gateway is asked */
@@ -284,13 +281,13 @@ function withLimitOptions(command: Command): Command {
     .addOption(
       new Option(
         '--unpriced <rule>',
-        'with --usd: how calls to targets without a known price are treated',
+        'with --usd: the rule for targets without a known price',
       ).choices(UNPRICED_RULES),
     )
     .addOption(
       new Option(
         '--at-limit <rule>',
-        'at the limit: refuse calls, or leave them their cheaper or free targets',
+        'at the limit: refuse calls, or allow only their cheaper or free targets',
       ).choices(AT_LIMIT_RULES),
     )
     .option(
@@ -299,7 +296,7 @@ function withLimitOptions(command: Command): Command {
       (text) => parseDecimal(text, { min: 1, max: 10 }),
     )
     .option('--name <text>', 'name of the budget')
-    .option('--message <text>', 'your words to callers whose calls are refused; none: remove them')
+    .option('--message <text>', 'message to callers of refused calls; none: no message')
 }
 
 function parseUsd(text: string): number {

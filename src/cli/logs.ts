@@ -43,7 +43,7 @@ const MAX_FOLLOWED = 2_000
 export function bindLogs(program: Command, context: CliContext): void {
   withCallerOptions(program.command('logs'))
     .description('the calls in the log, newest first')
-    .option('-f, --follow', 'go on with new calls as they end, oldest first')
+    .option('-f, --follow', 'continue with new calls as they end, oldest first')
     .option('--limit <n>', 'at most this many', parseLimit, 50)
     .option(
       '--from <time>',

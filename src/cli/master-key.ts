@@ -24,7 +24,7 @@ export function bindMasterKey(program: Command, context: CliContext): void {
   masterKey
     .command('rotate')
     .description(
-      'make a new key and encrypt every credential under it, while a server goes on serving',
+      'make a new key and encrypt every credential under it, while a server keeps serving',
     )
     .addHelpText('after', example('gatehouse master-key rotate'))
     .action(async (_flags, command: Command) => {

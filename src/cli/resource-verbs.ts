@@ -150,7 +150,7 @@ export function describeEnd({ callsEnded, nodesNotHeard }: Schemas['StopReport']
   const nodes = nodesNotHeard === 1 ? '1 node' : `${nodesNotHeard} nodes`
   return nodesNotHeard === 0
     ? calls
-    : `${calls} ${nodes} did not confirm: new calls are refused there, running ones may go on.`
+    : `${calls} ${nodes} did not confirm: new calls are refused there, running calls may continue.`
 }
 
 export function idOf(one: string): string {

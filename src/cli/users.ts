@@ -78,8 +78,8 @@ export function bindUsers(program: Command, context: CliContext): void {
       if (isRemote(context)) {
         throw new CliError(
           'usage',
-          'A password is set on the machine of the data folder: unset GATEHOUSE_URL there. No ' +
-            'interface sets that of somebody else.',
+          'A password is set on the machine of the data folder: unset GATEHOUSE_URL there. The ' +
+            'API cannot set the password of another user.',
         )
       }
       const email = toEmail(given)

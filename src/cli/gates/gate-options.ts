@@ -90,13 +90,13 @@ export function withGateOptions(command: Command): Command {
         ADAPT_MODES,
       ),
     )
-    .option('--alias <name>', 'another name for calls; again for each further one', collect)
+    .option('--alias <name>', 'another name for calls; repeat the option for more', collect)
     .option('--unlisted-alias <name>', 'the same, absent from the list of models', collect)
     .option('--catch-all', 'answer calls that name no gate of the account')
     .option('--no-catch-all', 'refuse such calls')
     .option(
       '--fact <name=value>',
-      `what clients are told: ${Object.keys(FACT_WORDS).join(', ')}; again for each further one`,
+      `capability that clients see: ${Object.keys(FACT_WORDS).join(', ')}; repeat the option for more`,
       collectFact,
     )
     .option(
@@ -108,8 +108,8 @@ export function withGateOptions(command: Command): Command {
     .option('--no-ignore-store', 'send store as the caller wrote it')
     .option('--usage-headers', 'add cost and tokens to the headers of whole answers')
     .option('--no-usage-headers', 'add no such headers')
-    .option('--budget-headers', 'name the budget that steered or refused a call to keys too')
-    .option('--no-budget-headers', 'name it to access tokens only')
+    .option('--budget-headers', 'report a budget that steers or refuses a call to API keys too')
+    .option('--no-budget-headers', 'report such a budget to access tokens only')
     .option('--max-retries <n>', 'retries of a target, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )

@@ -119,7 +119,7 @@ export function checkPlans(section: PlansSection | undefined, isSignUpOpen: bool
   if (isSignUpOpen && open.length > 0)
     findings.push(
       ofLimits.warn(
-        `whoever signs up has the plan ${name}, which limits each key and not their account: ` +
+        `new accounts have the plan ${name}, which limits each key and not the account: ` +
           'more keys make more calls',
         `Give ${name} ${open.map(([, ofAccount]) => ofAccount).join(' and ')} in gatehouse.yaml`,
       ),

@@ -101,7 +101,7 @@ function judge(
   if (status >= 500)
     return warn(
       `${id} is in trouble (${status})`,
-      "See the vendor's status page; a gate with another target goes on",
+      "See the vendor's status page; a gate with another target keeps working",
     )
   return warn(`${id} did not take the request (${status}); some say so to a wrong key`, tryIt)
 }

@@ -220,7 +220,7 @@ function explainSilence(base: string, code: string): Finding {
       'Check the network, the firewall and its load',
     )
   return fail(
-    `nobody answers at ${base} (${code})`,
+    `no server answers at ${base} (${code})`,
     'Start the server, or set GATEHOUSE_URL to where it listens',
   )
 }

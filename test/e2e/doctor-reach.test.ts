@@ -156,7 +156,7 @@ describe('a server', () => {
 
   test('that does not answer, or is another program, fails', async () => {
     const nobody = await examine({ ...remote(), GATEHOUSE_URL: 'http://127.0.0.1:1' })
-    expect(found(nobody, 'server', 'fail')).toContain('nobody answers')
+    expect(found(nobody, 'server', 'fail')).toContain('no server answers')
     const stranger = Bun.serve({ port: 0, fetch: () => Response.json({ hello: 'planted' }) })
     const other = await examine({ ...remote(), GATEHOUSE_URL: stranger.url.href })
     await stranger.stop(true)

@@ -172,7 +172,7 @@ export async function openState({
       limitsOf,
       clock,
       onFlushFailure: (error) =>
-        log.error({ err: error }, 'last-used times could not be written; they are kept'),
+        log.error({ err: error }, 'last-used times could not be written; another attempt follows'),
     })
     told.keys = keys
     const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses, clock })
@@ -190,7 +190,7 @@ export async function openState({
       onFlushFailure: (error) =>
         log.error(
           { err: error },
-          'last-used times of provider keys could not be written; they are kept',
+          'last-used times of provider keys could not be written; another attempt follows',
         ),
       // A target rests after its key was refused, so a new key ends the rest.
       onChanged: (accountId, providerId) =>
@@ -221,7 +221,7 @@ export async function openState({
       hashKeys: attribution,
       clock,
       onFlushFailure: (error) =>
-        log.error({ err: error }, 'names of callers could not be written; they are kept'),
+        log.error({ err: error }, 'names of callers could not be written; another attempt follows'),
     })
     callerNames.start()
     const labelled = settings.telemetry.metrics?.tags ?? []

@@ -61,7 +61,8 @@ export function fuseError(
   { reason, createdAt }: { readonly reason: string | null; readonly createdAt: number },
 ): GatewayError {
   const who = kind === 'session' ? 'This session' : 'The user behind this call'
-  const since = new Date(createdAt).toISOString()
+  // opencode repeats a refusal whose text contains 429 or 500, as milliseconds may.
+  const since = new Date(createdAt).toISOString().replace(/\.\d+Z$/, 'Z')
   const why = reason ?? 'it spent too much or called too often'
   return new GatewayError(
     'forbidden',

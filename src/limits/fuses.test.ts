@@ -113,12 +113,12 @@ test('the refusal says who was stopped, why, since when, and who can lift the st
   const owner = { ...head.owner, name: 'chat', fuse }
   const reason = describeBlown({ owner, cause: 'calls' })
   expect(fuseError(owner, 'session', { reason, createdAt: 0 }).message).toBe(
-    'This session has been stopped since 1970-01-01T00:00:00.000Z by the fuse of the gate "chat": ' +
+    'This session has been stopped since 1970-01-01T00:00:00Z by the fuse of the gate "chat": ' +
       'it made more than 2 calls a minute for 3 minutes in a row. An administrator of the account ' +
       'can lift the stop.',
   )
   expect(fuseError(owner, 'user', { reason: null, createdAt: 0 }).message).toContain(
-    'The user behind this call has been stopped since 1970-01-01T00:00:00.000Z by the fuse of the ' +
+    'The user behind this call has been stopped since 1970-01-01T00:00:00Z by the fuse of the ' +
       'gate "chat": it spent too much or called too often.',
   )
   expect(describeBlown({ owner, cause: 'usd' })).toBe(

@@ -87,7 +87,10 @@ export interface GatewayErrorOptions {
   readonly param?: string
   /** A narrower code for the nested envelope (`unsupported_parameter`). */
   readonly code?: string
-  /** Replaces the policy's `type` in the nested envelope: only for an upstream's own 4xx. */
+  /**
+   * Replaces the policy's `type` in the nested envelope: for an upstream's own 4xx, and for a client
+   * that shows only errors of a certain type.
+   */
   readonly type?: string | undefined
   /** Extra data for envelopes that support it, without secrets and prompts. */
   readonly details?: unknown

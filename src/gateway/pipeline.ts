@@ -126,7 +126,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       if (isBudgetId(error.limit)) tellBudget(call, error.limit, 'refused')
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
-      return refuse(error, dialect.envelope, {
+      const shown = dialect.toShownError?.(error, request.headers) ?? error
+      return refuse(shown, dialect.envelope, {
         ...call.headers,
         ...toSkippedHeader(call.attempts),
         ...(error.spend && dialect.spendHeaders?.ofRefusal(error.spend)),

@@ -129,6 +129,10 @@ export interface SpendHeaders {
   ofRefusal(state: SpendState): Record<string, string>
 }
 
+export interface SentHeaders {
+  get(name: string): string | null
+}
+
 export interface Dialect {
   readonly id: InboundDialectId
   readonly envelope: Envelope
@@ -141,6 +145,8 @@ export interface Dialect {
   readonly requestIdHeader?: string
   /** Undefined: the dialect's clients show no limits in money. */
   readonly spendHeaders?: SpendHeaders
+  /** The error as the client shows it. Undefined: clients of the dialect do not differ. */
+  toShownError?(error: GatewayError, headers: SentHeaders): GatewayError
   /**
    * Reads and checks the top level.
    * @throws GatewayError `invalid_request` naming the field.

@@ -15,6 +15,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { readAgentFixtures } from '../support/agent-fixtures.ts'
 import {
   controlPlaneCall,
   createGate,
@@ -22,7 +23,7 @@ import {
   listLogRows,
   waitForLogRow,
 } from '../support/control-plane.ts'
-import { CHAT_JSON } from '../support/dialect-samples.ts'
+import { CHAT_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
 import { readErrorCode, readNestedError } from '../support/envelopes.ts'
 import { composeRequest } from '../support/http-bytes.ts'
@@ -75,6 +76,31 @@ async function readBudget({ id }: Budget): Promise<Budget> {
     await controlPlaneCall(scene.gatehouse, 'GET', `/v1/budgets/${id}`)
   ).json()) as Budget
 }
+
+test('Codex gets the message of a used-up budget in the form that Codex shows', async () => {
+  scene.upstream.answer(jsonAnswer(200, RESPONSES_JSON))
+  const { key, id: keyId } = await createKey(scene.gatehouse, 'codex')
+  const message = 'Fragt #ai-platform für mehr.'
+  const budget = await createBudget({ keyId, limitTokens: 1, period: 'day', message })
+  const [recorded] = readAgentFixtures().find(({ agent }) => agent === 'codex')?.calls ?? []
+  const authorization = `Bearer ${key}`
+  const body = { model: 'responses-gate', input: 'hi' }
+  const ask = (headers: Readonly<Record<string, string>> = {}) =>
+    scene.post('/v1/responses', body, { ...headers, authorization })
+  expect((await ask(recorded?.headers)).status).toBe(200)
+  const refused = await ask(recorded?.headers)
+  expect(refused.status).toBe(429)
+  expect(readNestedError(refused.text)).toMatchObject({
+    ...{ type: 'usage_limit_reached', code: 'insufficient_quota' },
+    message: expect.stringContaining(message),
+  })
+  const shown = refused.headers['x-codex-promo-message']
+  expect(shown).toContain(budget.id)
+  expect(shown).toEndWith('Z. Fragt #ai-platform f?r mehr')
+  const other = await ask()
+  expect(readNestedError(other.text).type).toBe('insufficient_quota')
+  expect(other.headers['x-codex-promo-message']).toBeUndefined()
+})
 
 describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row) => {
   test('a used-up budget refuses calls in their own dialect, with no reason to retry', async () => {

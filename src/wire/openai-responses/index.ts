@@ -29,6 +29,7 @@ import {
 import { CHECKED_SETTINGS, typesOf } from '../settings.ts'
 import { readResponseUses } from '../tool-uses.ts'
 import { decodeResponse, readResponseUsage } from './answer.ts'
+import { toCodexRefusal } from './codex-refusal.ts'
 import { ResponsesStreamDecoder } from './events.ts'
 import { encodeResponsesRequest } from './request.ts'
 import { editResponsesDefaults, RESPONSES_IDS, RESPONSES_SETTINGS } from './settings.ts'
@@ -50,6 +51,7 @@ export const openaiResponses: RelayedDialect = {
     code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,
   createTap: () => new ResponsesTap(),
   encodeFailedStream: (error) => new ResponsesTap().encodeFailure(error),
+  toShownError: toCodexRefusal,
 }
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'

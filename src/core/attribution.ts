@@ -33,15 +33,15 @@ export const DEFAULT_ATTRIBUTION: AttributionSettings = {
   peopleFigures: 'hidden',
 }
 
-/** The columns of a call that say whom it counts for. */
+/** The columns of a call's attribution. */
 export const ATTRIBUTION_COLUMNS = ['user', 'session', 'agent', 'parentAgent', 'tags'] as const
 
 /** Precedes the hash of a name that was sent, so such a user is never a member. */
 export const END_USER = 'end:'
 
-/** Stands for the member in the key's place of a playground call, where the member is hidden. */
+/** Replaces the member's id as the key of a playground call when the member is hidden. */
 export const PLAYGROUND_KEY = '(playground)'
-/** Stands for the budget of a user in a call, where the user is hidden. */
+/** Replaces the id of a user's budget in a call when the user is hidden. */
 export const HIDDEN_BUDGET = '(budget)'
 /** The user that the calls of erased end users count for. */
 export const ERASED_USER = '(erased)'

@@ -18,7 +18,7 @@ export interface ChangeActor {
    * gateway, because a fuse blew.
    */
   readonly type: (typeof ACTOR_TYPES)[number]
-  /** The id of the key or the user; `local` for the operator; of a fuse, the id of its gate or budget. */
+  /** The id of the key or user; `local` for the operator; for a fuse, its gate or budget. */
   readonly id: string
   readonly name: string | null
 }

@@ -85,15 +85,15 @@ export const UNPRICED_RULES = ['estimate', 'refuse', 'allow'] as const
 export type UnpricedRule = (typeof UNPRICED_RULES)[number]
 
 /**
- * What a used-up budget does to calls. `refuse`: refuses them. `cheaper`: keeps their cheaper
- * targets. `free-only`: keeps their targets of price 0.
+ * The effect of a used-up budget on calls. `refuse`: calls are refused. `cheaper`: calls keep their
+ * cheaper targets. `free-only`: calls keep their targets of price 0.
  */
 export const AT_LIMIT_RULES = ['refuse', 'cheaper', 'free-only'] as const
 export type AtLimitRule = (typeof AT_LIMIT_RULES)[number]
 
 /**
- * What a budget did with a call. `preferred`: a target's `when` put the target first. `kept`: a turn
- * in its middle kept its target.
+ * The effect of a budget on one call. `preferred`: a target's `when` put the target first. `kept`:
+ * the call continued a turn, so it kept the turn's target.
  */
 export const BUDGET_ACTIONS = ['refused', 'cheaper', 'free-only', 'preferred', 'kept'] as const
 export type BudgetAction = (typeof BUDGET_ACTIONS)[number]
@@ -117,7 +117,7 @@ export interface Budget {
   /** IANA name. Undefined: UTC. */
   readonly timeZone?: string | undefined
   readonly unpriced: UnpricedRule
-  /** The operator's words to callers whose calls are refused. */
+  /** The account's message to callers of refused calls. */
   readonly message?: string | null | undefined
   readonly raise?: BudgetRaise | null | undefined
   /** Default: `refuse`. */

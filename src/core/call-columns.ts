@@ -45,7 +45,7 @@ export const CALL_COLUMNS = {
   },
   /**
    * The text sent as an unknown gate id: at most 128 characters, and no key (decision 0054).
-   * Absent: the call named a gate, or nothing readable.
+   * Absent: the call named a gate, or sent no readable name.
    */
   sentGateId: {
     type: 'text',

@@ -1,4 +1,4 @@
-/** What a process reports of its configuration file. Contains no value of the file. */
+/** A process's report on its configuration file. Contains no value of the file. */
 
 /** One error in the settings. */
 export interface SettingFault {

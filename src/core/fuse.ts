@@ -1,6 +1,6 @@
 /**
- * A fuse of a gate or a budget (decision 0123): a session or a user that spends too much, or calls too often,
- * is stopped until a person lifts the stop.
+ * A fuse of a gate or a budget (decision 0123): stops a session or a user that spends too much, or
+ * calls too often, until a person lifts the stop.
  */
 import { GatewayError } from './errors.ts'
 import type { AccountId, KeyId } from './ids.ts'
@@ -18,7 +18,7 @@ export interface Fuse {
 export const FUSED_KINDS = ['session', 'user'] as const
 export type FusedKind = (typeof FUSED_KINDS)[number]
 
-/** Of a stop: neither a user nor a key. */
+/** The author of a fuse's stops, in place of the id of a user or a key. */
 export const FUSE_ACTOR = 'fuse'
 
 /** A resource whose calls a fuse counts and stops. */
@@ -33,7 +33,7 @@ export interface OwnedFuse extends FuseOwner {
   readonly fuse: Fuse
 }
 
-/** What a fuse counts: the calls of a session or a user that the owner covers. */
+/** A session or a user whose calls a fuse counts. */
 export interface FusedHead {
   readonly accountId: AccountId
   readonly owner: FuseOwner
@@ -46,7 +46,7 @@ export type FuseCause = 'usd' | 'calls'
 
 export interface BlownFuse extends FusedHead {
   readonly owner: OwnedFuse
-  /** Of the call that blew the fuse. */
+  /** The key of the call that blew the fuse. */
   readonly keyId: KeyId
   readonly cause: FuseCause
 }

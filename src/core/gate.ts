@@ -63,7 +63,7 @@ export const OVERRIDES = ['ignore', 'reject', 'allow'] as const
 export type Overrides = (typeof OVERRIDES)[number]
 
 /**
- * What happens to optional members that a target's model refuses. `off`: the request goes as it is.
+ * The handling of optional members that a target's model refuses. `off`: the request is unchanged.
  * `retry`: after the upstream's 400 the request goes once more without the member. `on`: members
  * that the provider's data names are left out at once, and efforts are changed to the nearest one.
  */
@@ -95,13 +95,13 @@ export interface Gate {
   readonly aliases: readonly GateAlias[]
   /** Answers calls that name no gate. At most one gate of an account. */
   readonly isCatchAll: boolean
-  /** Facts that replace what is known of the gate's targets (core/gate-facts.ts). */
+  /** Facts that replace the known facts of the gate's targets (core/gate-facts.ts). */
   readonly facts: ModelFacts
   /** Replaces Codex's own prompt. Null: Codex's list of models does not contain the gate. */
   readonly codexInstructions: string | null
   /** Adds the cost and tokens of a call to the headers of a whole answer. */
   readonly usageHeaders: boolean
-  /** Names the budget that steered or refused a call to keys too. */
+  /** Reports a budget that steered or refused a call to API keys too, not only to access tokens. */
   readonly budgetHeaders: boolean
   /** Null: no session and no user is stopped automatically. */
   readonly fuse: Fuse | null

@@ -47,7 +47,7 @@ export interface ModelEntry {
   /** The prices with the latest `from` before a call apply. */
   readonly prices?: readonly DatedPrices[] | undefined
   readonly facts?: ModelFacts | undefined
-  /** What the model accepts of a request, in place of the provider's rules. */
+  /** Rules for requests to the model, in place of the provider's rules. */
   readonly takes?: RuleOverrides | undefined
   /** The date from which the provider no longer serves the model, such as `2027-03-01`. */
   readonly retiresOn?: string | undefined

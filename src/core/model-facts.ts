@@ -11,6 +11,6 @@ export interface ModelFacts {
   readonly maxOutputTokens?: number | undefined
   readonly inputModalities?: readonly Modality[] | undefined
   readonly outputModalities?: readonly Modality[] | undefined
-  /** The provider's words, ascending. Empty: the model has no such setting. */
+  /** The provider's names of efforts, ascending. Empty: the model has no such setting. */
   readonly reasoningEfforts?: readonly string[] | undefined
 }

@@ -81,7 +81,7 @@ export class ModelOverlay {
   }
 
   /**
-   * The entry, and the entries that `like` leads to. A circle, which a stored price may close after
+   * The entry, and the entries that `like` leads to. A cycle, which a stored price may close after
    * a reload, ends at its first entry.
    */
   chainOf(target: string): EntryChain {
@@ -127,8 +127,8 @@ export class ModelOverlay {
 export const NO_OVERLAY = new ModelOverlay()
 
 /**
- * Holds the overlay in force. The settings of the start are held until the process ends, and with
- * them 20,000 replaced entries, if they had the overlay itself.
+ * Holds the overlay in force. The settings of the start live as long as the process. A reference
+ * from them to the overlay itself would keep up to 20,000 replaced entries in memory.
  */
 export class ReplaceableOverlay {
   #current: ModelOverlay

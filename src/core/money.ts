@@ -7,7 +7,7 @@ const NANO_USD_PER_USD = 1_000_000_000
 /** The highest limit in money. Its billionths are below 2^53 and therefore exact. */
 export const MAX_LIMIT_USD = 9_000_000
 
-/** The highest limit, and the highest amount that one call counts for. */
+/** The highest limit, and the highest amount of one call, in billionths of a US dollar. */
 export const MAX_NANO_USD = MAX_LIMIT_USD * NANO_USD_PER_USD
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What a model accepts of a request beyond its dialect's form (decision 0120). Plain data, which
+ * A model's rules for requests, beyond its dialect's form (decision 0120). Plain data, which
  * the configuration file and the API use in the same form. An absent rule is unknown, so nothing is
  * fitted.
  */

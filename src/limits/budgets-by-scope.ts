@@ -56,7 +56,7 @@ export class BudgetsByScope {
     ofAccount.add(added)
   }
 
-  /** A new hash key changes the hash of a tag or an end user. The counter keeps what it counted. */
+  /** A new hash key changes the hash of a tag or an end user. The counter keeps its counts. */
   #update(known: BudgetCounter, budget: Budget): void {
     const isMoved = idOf(known.budget.scope) !== idOf(budget.scope)
     const ofAccount = isMoved ? this.#byAccount.get(budget.accountId) : undefined

@@ -5,7 +5,7 @@ import { addCosts, toNanoUsd } from '../core/money.ts'
 
 const MINUTE_MS = 60_000
 const SLOT_MINUTES = 5
-/** An hour. The current slot is not over, so that spending of 55 to 60 minutes is added up. */
+/** An hour. The current slot is incomplete, so the slots cover the last 55 to 60 minutes. */
 const SLOTS = 12
 const FORGOTTEN_AFTER_MS = SLOTS * SLOT_MINUTES * MINUTE_MS
 /** Bounds the memory to about 15 MB. The head with the oldest call or cost is dropped first. */
@@ -26,7 +26,7 @@ interface Counter {
 export class FuseCounters {
   readonly #clock: Stopwatch
   readonly #mostHeads: number
-  /** By `fusedStopId`; the head that was used last is last. */
+  /** By `fusedStopId`, in the order of the latest use. */
   readonly #counters = new Map<string, Counter>()
 
   constructor(clock: Stopwatch, mostHeads = MOST_HEADS) {
@@ -68,7 +68,7 @@ export class FuseCounters {
     return counter.spent.reduce(addCosts, 0) > toNanoUsd(usd) ? 'usd' : undefined
   }
 
-  /** Counts anew from here: a stop began or was lifted. */
+  /** Resets the counts, because a stop began or was lifted. */
   forget(head: string): void {
     this.#counters.delete(head)
   }

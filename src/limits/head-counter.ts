@@ -17,14 +17,14 @@ import {
   type UsedSoFar,
 } from './usage-counter.ts'
 
-/** What decides which budgets count a call. */
+/** The facts of a caller that decide which budgets count the call. */
 export type CountedCaller = Pick<Caller, 'accountId' | 'keyId' | 'token' | 'fixed'>
 
 const IDLE_MS = 600_000
 /** A client that sends a new name with each call must not fill the memory. */
 const CROWDED_IDLE_MS = 60_000
 const CROWD = 100_000
-/** Idle counters that a call looks for, so that no timer is needed. */
+/** Counters that each call checks for idleness, so that no timer is needed. */
 const SWEPT_FOR_EACH_CALL = 2
 
 export interface HeadCounterOptions extends BudgetCounterOptions {
@@ -134,7 +134,7 @@ export class HeadBudget {
   readonly #heads = new Map<string, HeadCounter>()
   readonly #swept = new RoundRobin(this.#heads)
 
-  /** @param crowd heads from which idle counters are dropped after a minute */
+  /** @param crowd number of heads from which on idle counters are dropped after a minute */
   constructor(rule: BudgetRule, options: HeadCounterOptions, crowd = CROWD) {
     this.rule = rule
     this.#options = options
@@ -170,7 +170,7 @@ export class HeadBudget {
     for (const counter of this.#heads.values()) counter.readLater(isAwaited)
   }
 
-  /** @returns undefined: the budget does not apply to the call */
+  /** @returns undefined when the budget does not apply to the call */
   headOf(caller: CountedCaller, { user }: CallDimensions): string | undefined {
     if (this.rule.budget.scope.type === 'each-user') return user
     return isPersonal(caller) ? undefined : caller.keyId

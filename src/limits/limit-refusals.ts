@@ -1,4 +1,4 @@
-/** What callers see of limits: the texts of refusals, and the `x-ratelimit-*` headers. */
+/** Limits as callers see them: the texts of refusals, and the `x-ratelimit-*` headers. */
 import { amountOf, type BudgetScope, steers } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toNanoUsd, toUsdText } from '../core/money.ts'
@@ -133,7 +133,7 @@ export function reservedElsewhere(): GatewayError {
 interface UsedLimit {
   readonly name: string
   readonly limit?: string
-  /** The operator's words, which follow the gateway's. */
+  /** The account's message, which follows the gateway's text. */
   readonly message?: string | null | undefined
   readonly spend?: SpendState | undefined
 }

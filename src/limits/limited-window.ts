@@ -13,9 +13,9 @@ export interface LimitedWindow {
 
 /** Tokens and billionths of a US dollar; infinite for no limit. May change with time. */
 interface WindowLimits {
-  /** Calls are refused from here. */
+  /** Amounts from which calls are refused. */
   readonly walls: Amounts
-  /** A budget that steers is used up from here; otherwise the same as `walls`. */
+  /** Amounts from which a budget that steers is used up; otherwise the same as `walls`. */
   readonly ceilings: Amounts
 }
 

@@ -36,7 +36,7 @@ export interface LedgerSums {
   >
   /**
    * The usage of each time range, in order; all ranges of an account are queried together.
-   * @param ranges a range has at most one dimension, and may end never
+   * @param ranges a range has at most one dimension; its end may be infinite
    */
   ofRanges(
     accountId: AccountId,

@@ -1,4 +1,4 @@
-/** Sums of earlier calls, as the ledger has them. */
+/** The ledger's sums of earlier calls. */
 import type { AccountId } from '../core/ids.ts'
 import type { UsedSoFar } from './usage-counter.ts'
 

@@ -39,7 +39,7 @@ export class UsageWindow implements Span {
   unpricedCalls = 0
   reservedTokens = 0
   reservedNanoUsd = 0
-  /** Of a head's counter: whether past usage is included. */
+  /** Whether past usage is included, in a window of a head's counter. */
   isCounted = false
   /** The reading of past usage that is under way. */
   counting: Promise<void> | undefined

@@ -20,7 +20,7 @@ const IN_LEDGER_MS = 3_000
 
 const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
-/** What all leases of a node share, because a node may have thousands of leases. */
+/** State shared by all leases of a node, because a node may have thousands of leases. */
 export interface UsageLeasePorts {
   readonly store: SharedStore
   readonly prefix: string

@@ -222,7 +222,7 @@ export class UsageLimits {
 
   /**
    * Whether the caller is told how much of the budget is used. Every member can create an API key
-   * that counts for somebody else.
+   * whose calls count for another member.
    */
   showsSpend(caller: Caller, { type }: Pick<BudgetScope, 'type'>): boolean {
     if (type !== 'user' && type !== 'each-user') return true

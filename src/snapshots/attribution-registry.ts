@@ -43,7 +43,7 @@ interface Entry {
 
 const HASH_KEY_BYTES = 32
 const HASH_CHARACTERS = 16
-/** Between looks for a master key, because a look reads a file. */
+/** Pause between searches for a master key, because a search reads a file. */
 const LOOK_FOR_KEY_MS = 60_000
 
 export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
@@ -125,7 +125,7 @@ export class AttributionRegistry extends Snapshot<Entry, StoredAttribution> {
   }
 
   /**
-   * Erases all end users of the account: nobody can compute their hashes again.
+   * Erases all end users of the account: their hashes cannot be computed again.
    * @returns the ids of the budgets whose hashes changed
    * @throws GatewayError `unavailable` when the account has no hash key yet
    */

@@ -1,4 +1,4 @@
-/** What the hot path asks about users, sessions and tags, from the registries of this node. */
+/** Look-ups of users, sessions and tags for the hot path, from the registries of this node. */
 import type { AttributionSettings, HashedKind, NamedKind } from '../core/attribution.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AccountTags, Attributions } from '../gateway/ports.ts'
@@ -64,7 +64,7 @@ class TagIndex implements AccountTags {
   constructor(tags: readonly Tag[]) {
     this.#names = new Set(tags.map(({ name }) => name))
     this.#byId = new Map(tags.map(({ id, name }) => [id, name]))
-    // Oldest first, so that a new team does not push another one out of a call's tags.
+    // Oldest first, so that a new team does not replace another one among a call's tags.
     for (const { name, members } of tags.toReversed())
       for (const member of members) {
         const teams = this.#teams.get(member)

@@ -14,9 +14,9 @@ export interface CallerNamesOptions extends FlushOptions {
 }
 
 const DAY_MS = 24 * 3_600_000
-/** Names that were seen today, of all accounts. Beyond, they are forgotten and written again. */
+/** Names remembered as seen today, of all accounts. A full memory is cleared. */
 const MOST_SEEN = 100_000
-/** Names that wait while the store is away. Further names are dropped until their next call. */
+/** Names that wait for the store. Further names are dropped until their next call. */
 const MOST_WAITING = 100_000
 
 export class CallerNames {

@@ -14,7 +14,10 @@ export class GateNames {
     return this.#catchAlls.get(accountId)
   }
 
-  /** @param before undefined: a new gate @param after undefined: a deleted gate */
+  /**
+   * @param before undefined for a new gate
+   * @param after undefined for a deleted gate
+   */
   replace(before: Gate | undefined, after: Gate | undefined): void {
     if (before !== undefined) this.#remove(before)
     if (after !== undefined) this.#add(after)

@@ -15,7 +15,7 @@ import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 export interface KeySnapshotOptions extends FlushOptions {
   readonly keys: Pick<KeyTableStore, 'loadAll' | 'findSome' | 'saveLastUsed'>
   readonly limitsOf: (accountId: AccountId) => KeyLimits
-  /** Undefined: nothing is ever stopped. */
+  /** Undefined: no key is ever stopped. */
   readonly stops?: StopStore | undefined
   readonly clock?: Clock
 }

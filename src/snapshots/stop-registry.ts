@@ -108,7 +108,7 @@ export class StopRegistry extends Snapshot<Stop> implements StopStore {
   }
 
   protected adopt(stop: Stop): void {
-    // An unchanged stop is ignored, because each change costs a look at every token of the account.
+    // An unchanged stop is ignored, because each change examines every token of the account.
     if (isDeepStrictEqual(this.find(stop.accountId, stop.id), stop)) return
     this.hold(stop, stop)
     this.#options.onChanged(stop.accountId, stop.id)

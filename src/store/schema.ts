@@ -180,7 +180,7 @@ export interface OwnedModelTable {
   no_credential_since: Generated<number | null>
 }
 
-/** What calls used, added up. */
+/** Counters of the usage of several calls. */
 export interface CounterColumns {
   calls: number
   failed: number
@@ -219,7 +219,7 @@ export interface UsageTable extends CounterColumns {
   first_bytes: string
 }
 
-/** What a user's calls used on a day (decision 0121). */
+/** A user's usage on a day (decision 0121). */
 export interface UserDayTable extends CounterColumns {
   account_id: AccountId
   /** The beginning of the day (UTC), in milliseconds since the Unix epoch. */
@@ -228,7 +228,7 @@ export interface UserDayTable extends CounterColumns {
   user_id: string
 }
 
-/** What the calls that bear a tag used on a day. A call with two tags counts in two rows. */
+/** The usage of a tag's calls on a day. A call with two tags counts in two rows. */
 export interface TagDayTable extends CounterColumns {
   account_id: AccountId
   starts_at: number
@@ -236,13 +236,13 @@ export interface TagDayTable extends CounterColumns {
   tag_id: string
 }
 
-/** A session's calls, added up. */
+/** The usage of a session. */
 export interface CallSessionTable extends CounterColumns {
   account_id: AccountId
   /** The hash of caller and session. */
   session_id: string
   key_id: KeyId
-  /** Of the session's latest call with a user; null: none had one. */
+  /** The user of the latest call with a user; null: no call has a user. */
   user_id: string | null
   /** Milliseconds since the Unix epoch: the start of the first and of the latest call. */
   first_at: number
@@ -270,7 +270,7 @@ export interface CallerNameTable {
   /** As in the ledger's columns: a member's id, `end:` and a hash, or a tag's hash. */
   hash: string
   name: string
-  /** A day's precision, in milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch, rounded down to a day. */
   last_seen_at: number
 }
 

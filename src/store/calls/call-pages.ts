@@ -46,7 +46,7 @@ const UNPRICED = sql<SqlBool>`(
   OR coalesce(price_source, '') LIKE 'unpriced%'
 )`
 
-/** Who called, as in the columns of a call. */
+/** The attribution of a call, as in its columns. */
 export interface CallerFilter {
   readonly userId?: string
   /** Hashes; a name has several where several keys may have such a session. */
@@ -256,7 +256,7 @@ function splitConditions(filter: CallFilter): SplitConditions {
   return { leading, others, isOfIndex: others.length === ofIndex }
 }
 
-/** No hash matches nothing. */
+/** An empty list matches no call. */
 export function isOneOf(
   column: 'session_id' | 'agent_id',
   hashes: readonly string[],

@@ -78,8 +78,8 @@ export interface SettingsRow {
 export function settingsOfRows(rows: readonly SettingsRow[]): NodeWithSettings[] {
   return rows.flatMap(({ id, incarnation, host, settings: text }) => {
     if (text === null) return []
-    const { incarnation: author, ...said } = JSON.parse(text) as Reported
-    return author === incarnation ? [{ id, host, ...said }] : []
+    const { incarnation: author, ...reported } = JSON.parse(text) as Reported
+    return author === incarnation ? [{ id, host, ...reported }] : []
   })
 }
 
@@ -112,7 +112,7 @@ export class ChangeFeed {
     const [row] = await this.#session.query<Counted>(
       'SELECT value, (SELECT id FROM installation) AS installation FROM change_counter',
     )
-    if (row === undefined) throw new Error('the counter of changes is gone')
+    if (row === undefined) throw new Error('the table change_counter has no row')
     return this.#own(row).value
   }
 
@@ -236,7 +236,7 @@ export class ChangeFeed {
   /** The clock of the database's machine: milliseconds since the Unix epoch. */
   async clock(): Promise<number> {
     const [row] = await this.#session.query<{ at: number }>(`SELECT ${POSTGRES_CLOCK_MS} AS at`)
-    if (row === undefined) throw new Error('the database does not tell the time')
+    if (row === undefined) throw new Error('the database returned no time')
     return Number(row.at)
   }
 

@@ -1,7 +1,3 @@
-/**
- * Publishes a reload of the configuration file in the change feed, with its entry in the audit log:
- * both or neither.
- */
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
@@ -22,8 +18,8 @@ export interface PublishedReload {
 }
 
 /**
- * Records the reload in the audit log, and on Postgres in the change feed: SQLite has a single
- * process, so no other process needs the reload.
+ * Records a reload of the configuration file in the audit log and, on Postgres, in the change feed:
+ * both or neither.
  */
 export async function publishReload(
   database: Kysely<Schema>,

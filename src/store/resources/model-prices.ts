@@ -8,7 +8,7 @@ import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import type { ModelPriceTable, Schema } from '../schema.ts'
 
-/** Every node holds all of them. More prices belong into the configuration file. */
+/** Every node holds all stored prices. More prices belong in the configuration file. */
 export const MOST_MODEL_PRICES = 1_000
 
 export class ModelPriceTableStore {

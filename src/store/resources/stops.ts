@@ -1,4 +1,4 @@
-/** Stops of members and access tokens, and those by fuses, in the database. */
+/** Stops of members and access tokens, and stops by fuses, in the database. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { ChangeActor } from '../../core/audit.ts'
 import { FUSE_ACTOR, type FusedHead, type FuseOwner } from '../../core/fuse.ts'
@@ -36,8 +36,8 @@ export class StopTableStore {
   }
 
   /**
-   * Stops a member, a token, or a session or user of a fuse, or replaces the reason. Durable when this resolves, even across a
-   * power failure.
+   * Stops a member, a token, or a session or user of a fuse, or replaces the reason. Durable when
+   * this resolves, even across a power failure.
    * @returns the stop; undefined when the account has no such member, token or fuse, or the member
    * is its owner
    */

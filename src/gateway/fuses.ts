@@ -22,7 +22,7 @@ export interface FuseCounting {
 export interface FusePorts {
   readonly counters: FuseCounting
   readonly stops: StopStore
-  /** Returns at once; from then on `stops` has the stop. Called again while the head goes on. */
+  /** Returns at once; from then on `stops` has the stop. Called again while the head calls. */
   readonly onBlown: (blown: BlownFuse) => void
 }
 

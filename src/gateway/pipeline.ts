@@ -34,7 +34,7 @@ import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
-import { type SteerPorts, tellBudget } from './steer-targets.ts'
+import { reportBudget, type SteerPorts } from './steer-targets.ts'
 
 export interface PipelinePorts
   extends CallPorts,
@@ -123,7 +123,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       slot?.release()
       const error = await settleRefused(ports, call, thrown)
       call.body.release()
-      if (isBudgetId(error.limit)) tellBudget(call, error.limit, 'refused')
+      if (isBudgetId(error.limit)) reportBudget(call, error.limit, 'refused')
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
       const shown = dialect.toShownError?.(error, request.headers) ?? error

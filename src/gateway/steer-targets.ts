@@ -57,10 +57,10 @@ function steerByBudgets(
   }
   call.turn = { id: turn, isKept: kept !== undefined }
   const id = usedUp?.id ?? preferredBy ?? ''
-  if (kept !== undefined) tellBudget(call, id, 'kept')
-  else if (usedUp === undefined) tellBudget(call, id, 'preferred')
-  else if (targets.length < plan.targets.length) tellBudget(call, id, ruleOf(usedUp))
-  else if (preferredBy !== undefined) tellBudget(call, preferredBy, 'preferred')
+  if (kept !== undefined) reportBudget(call, id, 'kept')
+  else if (usedUp === undefined) reportBudget(call, id, 'preferred')
+  else if (targets.length < plan.targets.length) reportBudget(call, id, ruleOf(usedUp))
+  else if (preferredBy !== undefined) reportBudget(call, preferredBy, 'preferred')
   return toPlan(call, plan, targets)
 }
 
@@ -89,8 +89,8 @@ function keepAllowed(
 
 /**
  * The highest price of the targets that the gate's strategy may ask first. The first target of this
- * call is no measure: it may be the cheapest one already, by its weight or its `when`, or because
- * another target rests.
+ * call is no measure: its weight, its `when` or a resting target may have put the cheapest target
+ * first.
  */
 function mostOfFirst(gate: Gate, call: AdmittedCall, planned: readonly Target[]): number {
   const named = (name: string) => planned.find((target) => target.name === name)
@@ -138,8 +138,11 @@ function toPlan(call: AdmittedCall, plan: Plan, targets: readonly Target[]): Pla
 
 const BUDGET_HEADER = 'x-gatehouse-budget'
 
-/** Names the budget to those who may know it, and in the call's record unless it is refused. */
-export function tellBudget(call: Call, id: string, action: BudgetAction): void {
+/**
+ * Adds the budget to the headers for callers who may know it and, unless it refused the call, to the
+ * call's record.
+ */
+export function reportBudget(call: Call, id: string, action: BudgetAction): void {
   const text = `${id}; ${action}`
   if (action !== 'refused') call.steeredBy = text
   if (call.caller?.token !== undefined || call.gate?.budgetHeaders === true)

@@ -148,8 +148,8 @@ export function knownRefusals({
 const EFFORT = 'reasoning_effort'
 
 /**
- * The effort that the model accepts in place of the caller's. Undefined: the caller's is accepted,
- * or nothing is known.
+ * The effort that the model accepts in place of the caller's. Undefined: the caller's effort is
+ * accepted, or the accepted efforts are not known.
  */
 export function nearestEffort(
   { body }: Pick<AcceptedRequest, 'body'>,

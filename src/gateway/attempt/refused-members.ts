@@ -2,7 +2,7 @@
 import type { Stopwatch } from '../../core/clock.ts'
 import type { Target } from '../plan/compile-target.ts'
 
-/** Asks for a stream's usage. Added by the gateway, so its loss is no caller's. */
+/** Requests a stream's usage. The gateway adds the member, so no caller loses it. */
 export const STREAM_OPTIONS = 'stream_options'
 
 const HOUR_MS = 3_600_000
@@ -27,7 +27,7 @@ export class RefusedMembers {
     return atMs !== undefined && this.#clock.elapsed() - atMs < forgottenAfterMs(member)
   }
 
-  /** Members of the caller's. */
+  /** The refused members that callers may send. */
   of(target: Named): readonly string[] {
     const members = this.#refusedAtMs.get(keyOf(target))
     if (members === undefined) return NOTHING

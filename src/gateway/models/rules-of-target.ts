@@ -1,4 +1,4 @@
-/** What is known of a target by its rules for requests. */
+/** Facts of a target that follow from its rules for requests. */
 import type { ModelFacts } from '../../core/model-facts.ts'
 import type { ModelOverlay } from '../../core/model-overlay.ts'
 import type { Provider } from '../../providers/define.ts'

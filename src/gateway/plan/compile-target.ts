@@ -56,7 +56,7 @@ export interface Target extends RelayTarget {
   /** Content type of the target's streams. Undefined: `text/event-stream`. */
   readonly streamContentType: string | undefined
   readonly traits: ModelTraits
-  /** Of translated requests, and of relayed ones where a gate adapts them. */
+  /** Rules for translated requests, and for relayed requests of gates that adapt them. */
   readonly rules: RequestRules
   /**
    * Members of the request that make the provider store or run something. Undefined: no members.

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../api/operation-query.ts'
 
 /**
- * Whose figures the reader sees: those of everyone, or only their own. After an error: everyone's,
+ * Whether the reader sees figures of everyone, or only their own. After an error: everyone's,
  * because the figures then show their own error.
  * @returns undefined until it is known
  */

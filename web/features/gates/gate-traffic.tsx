@@ -1,4 +1,4 @@
-/** What went through a gate in the last 7 days: traffic, cost, errors and callers. */
+/** A gate's last 7 days: traffic, cost, errors and callers. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -94,7 +94,7 @@ const FACT_FIELDS = [
   ['reasoningEfforts', 'reasoningEfforts', 'Efforts', 'low, medium, high'],
 ] as const
 
-/** What clients learn from the list of models and from answers. */
+/** The gate's facts in the list of models and in answers. */
 function FactsFold({ form }: { readonly form: GateForm }) {
   const { draft, set, problem } = form
   const isWrong = problem('facts') !== undefined || problem('codexInstructions') !== undefined

@@ -1,4 +1,4 @@
-/** What the account records about callers, and who sees figures of people. */
+/** The switches for recording callers, and the visibility of people's figures. */
 import { useQuery } from '@tanstack/react-query'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -1,4 +1,4 @@
-/** Who has used how much of a budget for each user or key. */
+/** The use of a budget for each user or key. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import { nameOfGroup } from '../../format/group-name.ts'

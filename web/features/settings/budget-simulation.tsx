@@ -1,4 +1,4 @@
-/** What a budget would have done with the calls in the log, in a range of time to choose. */
+/** The effect that a budget would have had on the calls in the log, in a chosen range of time. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../../src/contract/api.generated.ts'

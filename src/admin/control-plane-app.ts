@@ -195,7 +195,7 @@ export interface ModelPrices extends Pick<ModelPriceRegistry, 'set' | 'delete'> 
   sourceOf(target: string): string | undefined
 }
 
-/** What became of running calls. */
+/** The outcome of ending running calls. */
 export interface EndReport {
   readonly callsEnded: number
   readonly nodesNotHeard: number

@@ -143,7 +143,7 @@ export function addDelete(
     })
 }
 
-/** What became of running calls, after another sentence. */
+/** The outcome of ending running calls, as a sentence that follows another. */
 export function describeEnd({ callsEnded, nodesNotHeard }: Schemas['StopReport']): string {
   const calls =
     callsEnded === 0 ? '' : ` ${callsEnded} running ${callsEnded === 1 ? 'call' : 'calls'} ended.`

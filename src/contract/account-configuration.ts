@@ -30,7 +30,7 @@ const budget = createBudgetBody.superRefine((entry, context) => {
       })
 })
 const webhook = createWebhookBody.omit({ secret: true })
-/** What the account fixed for keys and tokens that exist. A file creates none, because each is shown once. */
+/** The fixed users and tags of existing keys. A file creates no key, because each is shown once. */
 const key = createKeyBody.pick({ name: true, user: true, tags: true })
 const accessToken = key.omit({ user: true })
 

@@ -1,4 +1,4 @@
-/** What an account records about the callers behind its calls. */
+/** The switches for the recording of an account's callers. */
 import { z } from 'zod'
 import { PEOPLE_FIGURES } from '../core/attribution.ts'
 

@@ -1,4 +1,4 @@
-/** What is stored of an end user, and what an erasure has moved. */
+/** The stored data of an end user, and the result of an erasure. */
 import { z } from 'zod'
 import { logBody } from './logs.ts'
 import { sessionBody } from './sessions.ts'

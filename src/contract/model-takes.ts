@@ -1,4 +1,4 @@
-/** What a model accepts of a request, as the configuration file sets it. */
+/** Rules for requests to a model, as the configuration file sets them. */
 import { z } from 'zod'
 import { REASONING_EFFORTS } from '../core/gate.ts'
 import { RULE_FLAGS, SPARE_SETTINGS } from '../core/request-rules.ts'

@@ -24,12 +24,12 @@ export interface FuseParts {
 /** Stops of a fuse. A client that sends a new name with each call must not fill the memory. */
 export const MOST_STOPS = 1_000
 /**
- * Stops in an hour by the calls of one key. Such a client must not push the stops of others out, nor
- * delay them: stops are written one after another.
+ * Stops in an hour by the calls of one key. A client must neither displace nor delay the stops of
+ * other clients: stops are written one after another.
  */
 export const MOST_STOPS_PER_HOUR = 200
 const HOUR_MS = 3_600_000
-/** A stopped client may go on at any rate while the store is away. */
+/** A stopped client may call at any rate while the store is unavailable. */
 const RETRY_AFTER_MS = 1_000
 
 interface UnstoredStop extends Stop {
@@ -76,7 +76,7 @@ export function composeFuses(
     try {
       const stored = await stops.stop({ accountId, id }, reason, stop.createdBy)
       unstored.delete(id)
-      // The fuse was deleted in the meantime, or another node has made the stop and told of it.
+      // The fuse was deleted in the meantime, or another node has published the same stop.
       if (stored === undefined || stored.createdAt < stop.createdAt) return
       log.warn(facts, 'a fuse stopped calls')
       for (const old of surplusStops(stops.listFused(accountId, owner), mostStops))

@@ -1,4 +1,4 @@
-/** What `/readyz` reports: whether a call with a quota could be served now, and why not. */
+/** The report of `/readyz`: whether a call with a quota could be served now, or why not. */
 import { systemClock } from '../core/clock.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'

@@ -59,7 +59,7 @@ export class CallCounters implements CallObserver {
   /** Error kind → how often a limit refused a call. */
   readonly limitsRefused = new Map<string, number>()
 
-  /** What budgets did with calls → how often. */
+  /** Numbers of calls by the budgets' effect on them. */
   readonly budgetActions = new Map<string, number>()
 
   /** Label: code. */

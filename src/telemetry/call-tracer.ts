@@ -67,7 +67,7 @@ export function targetAttributes(
   }
 }
 
-/** @param answer what the upstream told of its answer */
+/** @param answer the upstream's facts of its answer */
 function callAttributes(
   record: CallRecord,
   answer: AttemptRecord['answer'],

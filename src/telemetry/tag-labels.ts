@@ -7,7 +7,7 @@ export interface TagLabel {
   readonly value: string
 }
 
-/** Of all accounts. */
+/** The maximum number of remembered tags, of all accounts. */
 const MOST_TEXTS = 10_000
 
 export class TagLabels {
@@ -25,7 +25,7 @@ export class TagLabels {
     if (!this.#names.has(tag)) return
     const key = keyOf(accountId, hash)
     if (this.#labels.has(key)) return
-    // A call notes its tags again, so a text that is forgotten comes back.
+    // A call notes its tags again, so a forgotten text returns.
     if (this.#labels.size >= MOST_TEXTS) this.#labels.clear()
     this.#labels.set(key, { tag, value: colon < 0 ? '' : text.slice(colon + 1) })
   }

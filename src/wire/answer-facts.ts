@@ -1,4 +1,4 @@
-/** What an upstream tells of its own answer: id, model and why it ended. For telemetry. */
+/** An upstream's facts of its answer, for telemetry: id, model and the reason of its end. */
 import { isRecord } from './read-json.ts'
 
 export interface AnswerFacts {

@@ -1,4 +1,4 @@
-/** `/v1/budgets/{id}/heads`: who has used how much of a default budget, from the ledger. */
+/** `/v1/budgets/{id}/heads`: the use of a default budget by each head, from the ledger. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { type budgetHeadBody, budgetHeadList } from '../../contract/budget-heads.ts'
 import { pageQuery } from '../../contract/lists.ts'

@@ -38,7 +38,7 @@ export function bindProviders(app: ControlPlaneApp, dependencies: Dependencies):
   })
 }
 
-/** Whose credential the account's calls use, by provider id. */
+/** The owner of the credential that the account's calls use, by provider id. */
 export function credentialsOf(
   { providers, providerKeys }: Dependencies,
   accountId: AccountId,

@@ -1,4 +1,4 @@
-/** What an imported price list changes in the entries of the configuration file. */
+/** The changes of an imported price list to the entries of the configuration file. */
 import { isDeepStrictEqual } from 'node:util'
 import type { DatedPrices, ModelEntry } from '../../core/model-entry.ts'
 import type { ModelFacts } from '../../core/model-facts.ts'

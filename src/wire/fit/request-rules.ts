@@ -18,7 +18,7 @@ type Rows = readonly RequestRulesRow[] | undefined
 
 /** The rules of one model by its own name. */
 export interface RulesLayer {
-  /** Of the model's provider. */
+  /** The rows of the model's provider. */
   readonly rows: Rows
   readonly model: string
   /** The operator's. */

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { findUnrecorded } from '../contract/unrecorded-callers.ts'
 import { PEOPLE_FIGURES } from '../contract/words.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTime, printJson, printLine } from './output.ts'
+import { formatTime, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
 export function bindAccount(program: Command, context: CliContext): void {
@@ -64,11 +65,14 @@ function bindAttribution(account: Command, context: CliContext): void {
   )
   command.action(async (flags: SwitchFlags) => {
     const body = { ...flags }
-    const attribution = await withClient(context, (client) =>
-      Object.keys(body).length === 0
-        ? client.call('GET /v1/account/attribution', 'endUsers')
-        : client.call('PATCH /v1/account/attribution', 'endUsers', { body }),
-    )
+    const { attribution, budgets } = await withClient(context, async (client) => ({
+      attribution:
+        Object.keys(body).length === 0
+          ? await client.call('GET /v1/account/attribution', 'endUsers')
+          : await client.call('PATCH /v1/account/attribution', 'endUsers', { body }),
+      budgets: (await client.listAll('GET /v1/budgets', Number.POSITIVE_INFINITY)).rows,
+    }))
+    noteUnrecorded(budgets, attribution)
     if (asJson(command)) return printJson(attribution)
     const { membersAndTags, sessions, endUsers, peopleFigures } = attribution
     printLine(`members and tags  ${onOrOff(membersAndTags)}`)
@@ -76,6 +80,20 @@ function bindAttribution(account: Command, context: CliContext): void {
     printLine(`end users         ${onOrOff(endUsers)}`)
     printLine(`people figures    ${peopleFigures}`)
   })
+}
+
+function noteUnrecorded(
+  budgets: readonly Schemas['Budget'][],
+  attribution: Schemas['Attribution'],
+): void {
+  for (const budget of budgets) {
+    const unrecorded = findUnrecorded(budget, attribution)
+    if (unrecorded !== undefined)
+      printNote(
+        `The budget ${budget.name} (${budget.id}) counts no call, because the account does not ` +
+          `record ${unrecorded.who}.`,
+      )
+  }
 }
 
 function parseSwitch(text: string): boolean {

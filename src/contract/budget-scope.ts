@@ -91,36 +91,6 @@ export function scopeTypeOf(given: GivenScope): BudgetScope['type'] | undefined 
   return given.scope === undefined || given.scope === named ? named : undefined
 }
 
-interface UnrecordedCallers {
-  readonly field: ScopeMember | 'scope'
-  readonly who: string
-  /** Members of the attribution settings, of which one is enough. */
-  readonly switches: readonly RecordingSwitch[]
-}
-
-type RecordingSwitch = keyof typeof RECORDED
-
-const RECORDED = { membersAndTags: 'members and tags', endUsers: 'end users' } as const
-
-const NEEDED: Partial<Record<ScopeMember | BudgetScope['type'], readonly RecordingSwitch[]>> = {
-  endUser: ['endUsers'],
-  member: ['membersAndTags'],
-  tag: ['membersAndTags'],
-  'each-user': ['membersAndTags', 'endUsers'],
-}
-
-/** @returns undefined: the account records calls that the budget would count */
-export function findUnrecorded(
-  given: GivenScope,
-  settings: { readonly [Name in RecordingSwitch]?: unknown },
-): UnrecordedCallers | undefined {
-  const member = SCOPE_MEMBERS.find((name) => given[name] !== undefined)
-  const switches = NEEDED[member ?? given.scope ?? 'account'] ?? []
-  if (switches.length === 0 || switches.some((name) => settings[name] !== false)) return undefined
-  const who = switches.map((name) => RECORDED[name]).join(' and ')
-  return { field: member ?? 'scope', who, switches }
-}
-
 export function checkScope(given: GivenScope, context: z.RefinementCtx): void {
   if (scopeTypeOf(given) !== undefined) return
   const [field, message] = problemOf(given)

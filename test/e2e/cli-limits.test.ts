@@ -37,6 +37,22 @@ test('account shows the plan of the configuration file, if there is one', async 
   expect(JSON.parse(stdout)).toMatchObject({ plan: 'pro', limits: { requestsPerMinute: 1000 } })
 })
 
+test('the switches of attribution name the budgets that count no call', async () => {
+  const endUsers = ['account', 'attribution', '--end-users']
+  const create = ['budgets', 'create', '--end-user', 'bob', '--usd', '5', '--period', 'day']
+  expect(await run(create)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('endUser: would count no call'),
+  })
+  expect((await run([...endUsers, 'on'])).stderr).toBe('')
+  const { id } = JSON.parse((await run([...create, '--json'])).stdout) as { id: string }
+  const note = `The budget bob (${id}) counts no call, because the account does not record end users.\n`
+  expect(await run([...endUsers, 'off'])).toMatchObject({ exitCode: 0, stderr: note })
+  expect((await run(['account', 'attribution', '--json'])).stderr).toBe(note)
+  await run(['budgets', 'delete', id, '--yes'])
+  expect((await run(['account', 'attribution'])).stderr).toBe('')
+})
+
 test('a budget is created, used up, shown, raised and deleted', async () => {
   await run(['gates', 'create', 'try', '--target', 'sandbox/echo'])
   const made = await run([

@@ -1,5 +1,5 @@
 /** `/v1/budgets`: reads and writes budgets. */
-import { findUnrecorded } from '../../contract/budget-scope.ts'
+
 import {
   type BudgetBody,
   budgetResource,
@@ -7,6 +7,7 @@ import {
   MAX_LIMIT_TOKENS,
   NEEDS_STEERING,
 } from '../../contract/budgets.ts'
+import { findUnrecorded } from '../../contract/unrecorded-callers.ts'
 import type { AttributionSettings } from '../../core/attribution.ts'
 import {
   amountOf,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
-import { findUnrecorded } from '../../contract/budget-scope.ts'
+import { findUnrecorded } from '../../contract/unrecorded-callers.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject } from '../client.ts'

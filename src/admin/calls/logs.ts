@@ -9,11 +9,9 @@ import {
   logList,
   logQuery,
 } from '../../contract/logs.ts'
-import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
-import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../../store/calls/call-pages.ts'
 import {
   type ControlPlaneApp,
@@ -22,7 +20,7 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
-import { authenticateCaller } from '../middlewares.ts'
+import { createReauthentication, toDownload } from '../downloads.ts'
 import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
 import { toCallerFilter } from './caller-filter.ts'
 import { CallerNames } from './caller-names.ts'
@@ -93,8 +91,6 @@ export function bindLogs(app: ControlPlaneApp, dependencies: ControlPlaneDepende
 }
 
 const ROWS_PER_PAGE = 200
-/** A slow reader may take hours, and must get nothing more once its key or session has ended. */
-const ASK_AGAIN_WHO_MS = 1_000
 
 const exportRoute = createRoute({
   method: 'get',
@@ -157,7 +153,6 @@ export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDe
   app.openapi(exportRoute, async (c) => {
     const { format, ...query } = c.req.valid('query')
     const { contentType, open } = FORMATS[format]
-    const { request, clientAddress } = c.env
     const { accountId } = callerOf(c.env)
     const people = new PeopleView(callerOf(c.env), dependencies)
     const caller = await toCallerFilter(dependencies, accountId, { ...query, people })
@@ -166,14 +161,10 @@ export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDe
       names: new CallerNames(dependencies, accountId),
       people,
       filter: toFilter(query, caller),
-      askAgainWho: () => authenticateCaller(dependencies, request, clientAddress),
+      reauthenticate: createReauthentication(dependencies, c.env),
     })
     const file = encodePages(pages, open(people))
-    const headers = {
-      'content-type': contentType,
-      'content-disposition': `attachment; filename="gatehouse-logs.${format}"`,
-    }
-    return new StreamedAnswer(sendEach(file), { headers })
+    return toDownload(file, { name: `gatehouse-logs.${format}`, contentType })
   })
 }
 
@@ -196,21 +187,17 @@ interface Wanted {
   readonly filter: CallFilter
   readonly names: CallerNames
   readonly people: PeopleView
-  readonly askAgainWho: () => Promise<unknown>
+  readonly reauthenticate: () => Promise<void>
 }
 
 async function* readPages(
   calls: ControlPlaneDependencies['calls'],
-  { accountId, filter, names, people, askAgainWho }: Wanted,
+  { accountId, filter, names, people, reauthenticate }: Wanted,
 ): AsyncGenerator<readonly LogBody[], undefined> {
   const turns = new LoopTurns()
   let before: CallPosition | undefined
-  let askedAtMs = systemClock.elapsed()
   for (;;) {
-    if (systemClock.elapsed() - askedAtMs >= ASK_AGAIN_WHO_MS) {
-      await askAgainWho()
-      askedAtMs = systemClock.elapsed()
-    }
+    await reauthenticate()
     const page = await calls.findPage(accountId, filter, {
       limit: ROWS_PER_PAGE,
       ...(before === undefined ? {} : { before }),

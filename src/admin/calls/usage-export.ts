@@ -2,10 +2,8 @@
 import { createRoute } from '@hono/zod-openapi'
 import { toCsv } from '../../contract/csv.ts'
 import { usageExportQuery } from '../../contract/usage-export.ts'
-import { systemClock } from '../../core/clock.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
-import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import type { CallPosition } from '../../store/calls/call-pages.ts'
 import {
   type ControlPlaneApp,
@@ -13,7 +11,7 @@ import {
   callerOf,
   errorAnswers,
 } from '../control-plane-app.ts'
-import { authenticateCaller } from '../middlewares.ts'
+import { createReauthentication, toDownload } from '../downloads.ts'
 import { refuse } from '../refusals.ts'
 import { CallerNames } from './caller-names.ts'
 import { FOCUS_HEADINGS, FocusHour } from './focus-rows.ts'
@@ -21,8 +19,6 @@ import { FOCUS_HEADINGS, FocusHour } from './focus-rows.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const CALLS_PER_PAGE = 200
-/** A slow reader may take hours, and must get nothing more once its key or session has ended. */
-const ASK_AGAIN_WHO_MS = 1_000
 
 const exportRoute = createRoute({
   method: 'get',
@@ -54,14 +50,12 @@ export function bindUsageExport(
     const fromMs = Math.floor((from ?? toMs - DAY_MS) / HOUR_MS) * HOUR_MS
     const { accountId } = callerOf(c.env)
     await assertRetained(dependencies, fromMs)
-    const { request, clientAddress } = c.env
-    const askAgainWho = () => authenticateCaller(dependencies, request, clientAddress)
-    const file = encodeHours(dependencies, { accountId, fromMs, toMs, askAgainWho })
-    const headers = {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': 'attachment; filename="gatehouse-focus.csv"',
-    }
-    return new StreamedAnswer(sendEach(file), { headers })
+    const reauthenticate = createReauthentication(dependencies, c.env)
+    const pieces = encodeHours(dependencies, { accountId, fromMs, toMs, reauthenticate })
+    return toDownload(pieces, {
+      name: 'gatehouse-focus.csv',
+      contentType: 'text/csv; charset=utf-8',
+    })
   })
 }
 
@@ -77,12 +71,12 @@ interface ExportedRange {
   readonly accountId: AccountId
   readonly fromMs: number
   readonly toMs: number
-  readonly askAgainWho: () => Promise<unknown>
+  readonly reauthenticate: () => Promise<void>
 }
 
 async function* encodeHours(
   dependencies: ControlPlaneDependencies,
-  { accountId, fromMs, toMs, askAgainWho }: ExportedRange,
+  { accountId, fromMs, toMs, reauthenticate }: ExportedRange,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   yield encoder.encode(toCsv([FOCUS_HEADINGS]))
@@ -90,12 +84,8 @@ async function* encodeHours(
   const names = new CallerNames(dependencies, accountId)
   const providers = new Map(dependencies.providers.map(({ id, name }) => [id, name]))
   const turns = new LoopTurns()
-  let askedAtMs = systemClock.elapsed()
   for (let startsAtMs = fromMs; startsAtMs < toMs; startsAtMs += HOUR_MS) {
-    if (systemClock.elapsed() - askedAtMs >= ASK_AGAIN_WHO_MS) {
-      await askAgainWho()
-      askedAtMs = systemClock.elapsed()
-    }
+    await reauthenticate()
     const hour = await readHour(dependencies, { accountId, startsAtMs, turns })
     await names.findTags(hour.tags())
     const context = {

@@ -11,11 +11,9 @@ import {
 } from '../../contract/end-users.ts'
 import { noQuery } from '../../contract/lists.ts'
 import { END_USER } from '../../core/attribution.ts'
-import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
-import { StreamedAnswer, sendEach } from '../../net/streamed-answer.ts'
 import type { CallPosition } from '../../store/calls/call-pages.ts'
 import type { UserDayRow } from '../../store/usage/end-users.ts'
 import { CallerNames } from '../calls/caller-names.ts'
@@ -30,13 +28,11 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
-import { authenticateCaller } from '../middlewares.ts'
+import { createReauthentication, toDownload } from '../downloads.ts'
 
 const path = '/v1/account/end-users/{name}'
 const tags = ['Account']
 const CALLS_PER_PAGE = 200
-/** A slow reader must get nothing more once its key or session has ended. */
-const ASK_AGAIN_WHO_MS = 1_000
 
 const findRoute = createRoute({
   method: 'get',
@@ -101,15 +97,11 @@ export function bindEndUsers(app: ControlPlaneApp, dependencies: ControlPlaneDep
     const { accountId } = caller
     const user = toUser(dependencies, accountId, c.req.valid('param').name)
     if (!(await dependencies.endUsers.isStored(accountId, user))) throw nothingStored()
-    const { request, clientAddress } = c.env
-    const askAgainWho = () => authenticateCaller(dependencies, request, clientAddress)
-    const pieces = encodeExport(dependencies, { accountId, user, askAgainWho })
-    const headers = {
-      'content-type': 'application/json',
-      'content-disposition': 'attachment; filename="gatehouse-end-user.json"',
-    }
+    const reauthenticate = createReauthentication(dependencies, c.env)
+    const pieces = encodeExport(dependencies, { accountId, user, reauthenticate })
+    const file = { name: 'gatehouse-end-user.json', contentType: 'application/json' }
     // Hono's type of a JSON answer has the body, which is sent in pieces here.
-    return new StreamedAnswer(sendEach(pieces), { headers }) as never
+    return toDownload(pieces, file) as never
   })
 
   app.openapi(eraseRoute, async (c) => {
@@ -153,12 +145,12 @@ function nothingStored(): GatewayError {
 interface Exported {
   readonly accountId: AccountId
   readonly user: string
-  readonly askAgainWho: () => Promise<unknown>
+  readonly reauthenticate: () => Promise<void>
 }
 
 async function* encodeExport(
   dependencies: ControlPlaneDependencies,
-  { accountId, user, askAgainWho }: Exported,
+  { accountId, user, reauthenticate }: Exported,
 ): AsyncGenerator<Uint8Array> {
   const { endUsers } = dependencies
   const encoder = new TextEncoder()
@@ -176,14 +168,10 @@ async function* encodeExport(
     }),
     calls: readCalls(dependencies, accountId, user),
   }
-  let askedAtMs = systemClock.elapsed()
   for (const [list, pages] of Object.entries(lists)) {
     let before = `,${JSON.stringify(list)}:[`
     for await (const page of pages) {
-      if (systemClock.elapsed() - askedAtMs >= ASK_AGAIN_WHO_MS) {
-        await askAgainWho()
-        askedAtMs = systemClock.elapsed()
-      }
+      await reauthenticate()
       const texts = page.map((item) => JSON.stringify(item))
       if (texts.length === 0) continue
       yield encoder.encode(`${before}${texts.join(',')}`)

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { ERROR_KINDS } from '../core/errors.ts'
 import { GROUP_ORDERS, USAGE_GROUPS, USAGE_INTERVALS } from '../core/usage.ts'
 import { callerFields, nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
-
-const count = z.int().min(0)
+import { callCounts, costSums, count, tokenCounts } from './usage-sums.ts'
 
 const rangeFields = {
   from: timeFields.from.describe(
@@ -183,29 +182,20 @@ export const usageSum = z
           'The latest day (UTC) on which the user called, with `group_by=user` and the interval ' +
           '`all`. Null: other questions, also with a filter other than `user`.',
       }),
-    calls: count,
-    errors: count.meta({
-      description: 'Failed calls, without calls that the caller cancelled.',
-    }),
+    ...callCounts,
     refused: count.meta({
       description:
         'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
         'was asked. Too low in sums by user or tag, whose whole days lack this part.',
     }),
-    cancelled: count,
     tokens: z.object({
-      input: count,
-      output: count,
-      cachedInput: count.meta({ description: 'Part of `input`.' }),
-      cacheWrite: count.meta({ description: 'Part of `input`.' }),
-      reasoning: count.meta({ description: 'Part of `output`.' }),
+      ...tokenCounts,
       unreportedCalls: count.meta({
         description: 'Successful calls for which the provider reported no tokens.',
       }),
     }),
     cost: z.object({
-      usd: z.number().meta({ description: 'The cost of the calls with a known cost.' }),
-      estimatedCalls: count,
+      ...costSums,
       unknownCalls: count.meta({
         description:
           'Calls whose cost is unknown: their provider reported no tokens, or the model has no ' +

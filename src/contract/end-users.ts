@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import { logBody } from './logs.ts'
 import { sessionBody } from './sessions.ts'
-
-const count = z.int().min(0)
+import { callCounts, costSums, count, tokenCounts } from './usage-sums.ts'
 
 export const endUserParameters = z.object({
   name: z
@@ -29,21 +28,9 @@ const userId = z.string().meta({
 const dayBody = z
   .object({
     day: z.iso.date().meta({ description: 'A day in UTC.' }),
-    calls: count,
-    errors: count.meta({ description: 'Failed calls, without calls that the caller cancelled.' }),
-    cancelled: count,
-    tokens: z.object({
-      input: count,
-      output: count,
-      cachedInput: count.meta({ description: 'Part of `input`.' }),
-      cacheWrite: count.meta({ description: 'Part of `input`.' }),
-      reasoning: count.meta({ description: 'Part of `output`.' }),
-    }),
-    cost: z.object({
-      usd: z.number().meta({ description: 'The cost of the calls with a known cost.' }),
-      estimatedCalls: count,
-      unknownCalls: count,
-    }),
+    ...callCounts,
+    tokens: z.object(tokenCounts),
+    cost: z.object(costSums),
   })
   .meta({ id: 'EndUserDay' })
 

@@ -4,8 +4,7 @@ import { SESSION_ORDERS } from '../core/usage.ts'
 import { listOf, pageQuery } from './lists.ts'
 import { logBody } from './logs.ts'
 import { callerFields, nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
-
-const count = z.int().min(0)
+import { callCounts, costSums, count, tokenCounts } from './usage-sums.ts'
 
 export const sessionsQuery = z
   .strictObject({
@@ -24,12 +23,6 @@ export const sessionsQuery = z
   })
   .superRefine(refuseReversedRange)
 
-const tokens = z.object({
-  input: count,
-  output: count,
-  cachedInput: count.meta({ description: 'Part of `input`.' }),
-})
-
 const sessionFields = {
   id: z.string().meta({
     description: 'The hash of the caller and the session, as in the log.',
@@ -44,22 +37,14 @@ const sessionFields = {
   userName: z.string().nullable(),
   firstAt: z.iso.datetime().meta({ description: 'The start of the first call.' }),
   lastAt: z.iso.datetime().meta({ description: 'The start of the latest call.' }),
-  calls: count,
-  errors: count.meta({ description: 'Failed calls, without calls that the caller cancelled.' }),
-  cancelled: count,
+  ...callCounts,
   tokens: z.object({
-    ...tokens.shape,
-    cacheWrite: count.meta({ description: 'Part of `input`.' }),
-    reasoning: count.meta({ description: 'Part of `output`.' }),
+    ...tokenCounts,
     largestInput: count.meta({
       description: 'The input tokens of the call with the largest input.',
     }),
   }),
-  cost: z.object({
-    usd: z.number().meta({ description: 'The cost of the calls with a known cost.' }),
-    estimatedCalls: count,
-    unknownCalls: count,
-  }),
+  cost: z.object(costSums),
 }
 
 export const sessionBody = z.object(sessionFields).meta({ id: 'UsageSession' })
@@ -78,7 +63,7 @@ const agentBody = z
     lastAt: z.iso.datetime(),
     calls: count,
     errors: count,
-    tokens,
+    tokens: z.object(tokenCounts).pick({ input: true, output: true, cachedInput: true }),
     cost: z.object({ usd: z.number() }),
   })
   .meta({ id: 'UsageSessionAgent' })

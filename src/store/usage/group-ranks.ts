@@ -1,7 +1,7 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
 import { compareNames, toGroups } from './group-pairs.ts'
-import type { PageGroups, RankedRow, ReadRows, UsageQuery } from './usage-query.ts'
+import type { PageGroups, RankedRow, ReadRows, UsageReading } from './usage-query.ts'
 import type { UsageSum } from './usage-sum.ts'
 
 export interface GroupPage {
@@ -24,7 +24,7 @@ export interface RankedPage extends PageGroups {
 
 export async function rankGroups(
   read: AsyncIterable<ReadRows<RankedRow>>,
-  query: Pick<UsageQuery, 'groupBy' | 'thenBy'>,
+  { query, turns }: Pick<UsageReading, 'query' | 'turns'>,
   page: GroupPage,
 ): Promise<RankedPage> {
   const values = new Map<string | null, number>()
@@ -32,14 +32,18 @@ export async function rankGroups(
     for (const row of rows)
       for (const group of toGroups(row, query))
         values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
-  return toPage(values, page)
+  return await toPage(values, page, turns)
 }
 
-export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage {
+export async function rankSums(
+  sums: readonly UsageSum[],
+  page: GroupPage,
+  turns: LoopTurns,
+): Promise<RankedPage> {
   const values = new Map<string | null, number>()
   for (const sum of sums)
     values.set(sum.group, (values.get(sum.group) ?? 0) + measureSum(sum, page.order))
-  return toPage(values, page)
+  return await toPage(values, page, turns)
 }
 
 const SUMS_PER_TURN = 500
@@ -71,20 +75,43 @@ export async function sortByRank(
   return sorted
 }
 
-export function toPage(values: ReadonlyMap<string | null, number>, page: GroupPage): RankedPage {
-  const ranked = [...values]
-    .map(([group, value]): GroupPlace => ({ group, value }))
-    .toSorted(comparePlaces)
-  const { after, limit } = page
-  const isLeft = (place: GroupPlace) => after === undefined || comparePlaces(after, place) < 0
-  const left = ranked.filter(isLeft)
-  const places = left.slice(0, limit)
+const GROUPS_PER_TURN = 1_000
+
+/** Sorts only groups that the page may show, because sorting a million would block calls. */
+export async function toPage(
+  values: ReadonlyMap<string | null, number>,
+  { after, limit }: GroupPage,
+  turns: LoopTurns,
+): Promise<RankedPage> {
+  const before = new Set<string | null>()
+  let greatest: GroupPlace[] = []
+  let last: GroupPlace | undefined
+  let seen = 0
+  for (const [group, value] of values) {
+    seen += 1
+    if (seen % GROUPS_PER_TURN === 0) await turns.next()
+    const place = { group, value }
+    if (after !== undefined && comparePlaces(after, place) >= 0) {
+      before.add(group)
+      continue
+    }
+    if (last !== undefined && comparePlaces(last, place) < 0) continue
+    greatest.push(place)
+    if (greatest.length <= 2 * limit) continue
+    greatest = firstOf(greatest, limit)
+    last = greatest.at(-1)
+  }
+  const places = firstOf(greatest, limit)
   return {
     places,
     shown: new Set(places.map(({ group }) => group)),
-    before: new Set(ranked.filter((place) => !isLeft(place)).map(({ group }) => group)),
-    next: left.length > limit ? places.at(-1) : undefined,
+    before,
+    next: values.size - before.size > limit ? places.at(-1) : undefined,
   }
+}
+
+function firstOf(places: readonly GroupPlace[], count: number): GroupPlace[] {
+  return places.toSorted(comparePlaces).slice(0, count)
 }
 
 function comparePlaces(left: GroupPlace, right: GroupPlace): number {

@@ -1,4 +1,5 @@
 /** Sums rows without histograms by step and group. */
+import type { LoopTurns } from '../../core/loop-turns.ts'
 import { toGroups } from './group-pairs.ts'
 import { type GroupPage, measureRow, type RankedPage, rankGroups, toPage } from './group-ranks.ts'
 import type { SummedPage } from './range-totals.ts'
@@ -31,7 +32,7 @@ export async function sumGroups(
   if (query.interval === 'all' || dayTableOf(query) === undefined)
     return await sumInOnePass(read(reading), reading, { page })
   const whole = { ...reading, query: { ...query, interval: 'all' } } as const
-  const ranked = await rankGroups(read(whole), query, page)
+  const ranked = await rankGroups(read(whole), reading, page)
   return await sumInOnePass(read({ ...reading, groups: ranked }), reading, { page, ranked })
 }
 
@@ -58,7 +59,8 @@ async function sumInOnePass(
         }
       }
     }
-  const { places, shown, before, next } = ranked ?? toPage(measure(steps.values(), page), page)
+  const { places, shown, before, next } =
+    ranked ?? (await toPage(await measure(steps.values(), page, turns), page, turns))
   const sums: UsageSum[] = []
   const totals = new Map<string | null, Counts>()
   for (const [startsAt, groups] of [...steps].sort(([one], [other]) => one - other)) {
@@ -70,7 +72,10 @@ async function sumInOnePass(
     }
     const rest = noCounts()
     let hasRest = false
+    let seen = 0
     for (const [group, counts] of groups) {
+      seen += 1
+      if (seen % ROWS_PER_TURN === 0) await turns.next()
       if (shown.has(group) || before.has(group)) continue
       hasRest = true
       addCounts(rest, counts)
@@ -93,14 +98,19 @@ async function sumInOnePass(
   return { sums, next, totals: { groups, total: total.calls > 0 ? ofAll : undefined } }
 }
 
-function measure(
+async function measure(
   steps: Iterable<ReadonlyMap<string | null, Counts>>,
   { order }: GroupPage,
-): ReadonlyMap<string | null, number> {
+  turns: LoopTurns,
+): Promise<ReadonlyMap<string | null, number>> {
   const ranks = new Map<string | null, number>()
+  let seen = 0
   for (const groups of steps)
-    for (const [group, counts] of groups)
+    for (const [group, counts] of groups) {
+      seen += 1
+      if (seen % ROWS_PER_TURN === 0) await turns.next()
       ranks.set(group, (ranks.get(group) ?? 0) + measureRow(counts, order))
+    }
   return ranks
 }
 

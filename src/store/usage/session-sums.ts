@@ -52,7 +52,7 @@ export async function sumSessions(
   for await (const { rows } of all) for (const row of rows) addCounts(withoutSession, row)
   if (withoutSession.calls > 0) groups.set(null, withoutSession)
   const ranks = new Map([...groups].map(([group, row]) => [group, measureRow(row, page.order)]))
-  const { places, shown, before, next } = toPage(ranks, page)
+  const { places, shown, before, next } = await toPage(ranks, page, reading.turns)
   for (const [group, counts] of groups)
     if (!shown.has(group) && !before.has(group)) addCounts(rest, counts)
   const startsAt = reading.query.fromMs

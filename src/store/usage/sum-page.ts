@@ -102,11 +102,11 @@ async function sumFromHours(
     const sums = await sumSteps(readUsageRows(moment, reading), all)
     if (sums !== undefined)
       return await inOrder({ sums, next: undefined, totals: all.totals?.finish() }, reading, {
-        ranked: rankSums(sums, page),
+        ranked: await rankSums(sums, page, reading.turns),
       })
   }
   const ofRanks = { ...reading, query: { ...query, interval: 'all' }, columns: 'ranks' } as const
-  const ranked = await rankGroups(readUsageRows(moment, ofRanks), query, page)
+  const ranked = await rankGroups(readUsageRows(moment, ofRanks), reading, page)
   const some = new StepSums(reading, ranked)
   const rows = readUsageRows(moment, { ...reading, groups: ranked })
   const sums = (await sumSteps(rows, some)) ?? []

@@ -124,6 +124,10 @@ export async function openStore(
     if (checkpoints !== undefined) await checkpoints.sync()
     else if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
+  // SQLite has one connection, which a read at one moment would take from writes, such as the
+  // deletion of a key, for as long as the read takes.
+  const moments =
+    'path' in location && location.path !== ':memory:' ? await openDatabase(location) : database
   return {
     keys: new KeyTableStore(database, sync, caps),
     stops: new StopTableStore(database, sync),
@@ -147,7 +151,7 @@ export async function openStore(
     webhooks: new WebhookTableStore(database, caps),
     priceEntries: new PriceEntryStore(database),
     plain: openPlainStores(database, caps),
-    usage: new UsageStore(database),
+    usage: new UsageStore(database, moments),
     sessions: new SessionStore(database),
     endUsers: new EndUserStore(database),
     installation: new InstallationTableStore(database),
@@ -157,6 +161,7 @@ export async function openStore(
     assertThere,
     async close() {
       await checkpoints?.close()
+      if (moments !== database) await moments.destroy()
       await database.destroy()
     },
   }

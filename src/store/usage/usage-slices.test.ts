@@ -152,6 +152,29 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
+  test('a write does not wait for a long read, and is not in its sums', async () => {
+    await withTestStore(kind, async (store) => {
+      await fill(store)
+      const half = Promise.withResolvers<void>()
+      const written = Promise.withResolvers<void>()
+      const pause = spyOn(LoopTurns.prototype, 'next').mockImplementation(async () => {
+        half.resolve()
+        await written.promise
+      })
+      try {
+        const query = { ...ALL, interval: 'day', groupBy: 'gate' } as const
+        const reading = readSums(store.usage, DEFAULT_ACCOUNT, query)
+        await half.promise
+        await store.calls.insertMany([{ ...callOf(DAYS, 0), id: 'req_late' as CallId }])
+        written.resolve()
+        const calls = (await reading).map((sum) => sum.calls)
+        expect(calls).toEqual(calls.map(() => 1))
+      } finally {
+        pause.mockRestore()
+      }
+    })
+  }, 20_000)
+
   test('reading rests for calls while one is under way, and never otherwise', async () => {
     await withTestStore(kind, async (store) => {
       await fill(store)

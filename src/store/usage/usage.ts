@@ -61,9 +61,12 @@ export interface UpkeepOptions {
 
 export class UsageStore {
   readonly #database: Kysely<Schema>
+  readonly #moments: Kysely<Schema>
 
-  constructor(database: Kysely<Schema>) {
+  /** @param moments for long reads at one moment, during which others use the database */
+  constructor(database: Kysely<Schema>, moments = database) {
     this.#database = database
+    this.#moments = moments
   }
 
   /**
@@ -121,7 +124,7 @@ export class UsageStore {
   }
 
   #atOneMoment<Result>(read: (moment: Kysely<Schema>) => Promise<Result>): Promise<Result> {
-    return this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
+    return this.#moments.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
   async readRefused(accountId: AccountId, query: RefusedQuery): Promise<readonly RefusedSum[]> {

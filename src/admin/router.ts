@@ -145,10 +145,17 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     })
     const binds = await Promise.all(resources.map(({ load }) => load()))
     for (const bind of binds) bind(app, dependencies)
-    app.onError((error, c) => answerError(error, c.env.requestId, dependencies))
+    app.onError((error, c) => {
+      const { requestId, request } = c.env
+      if (error === request.signal.reason) return new Response(null, { status: CLIENT_LEFT })
+      return answerError(error, requestId, dependencies)
+    })
     return app
   }
 }
+
+/** Nobody receives this status. It is for the log of requests. */
+const CLIENT_LEFT = 499
 
 function placeOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)

@@ -11,11 +11,14 @@ const REST_MS = 1
 
 export class LoopTurns {
   readonly #restMs: number
+  readonly #signal: AbortSignal | undefined
   #sinceRestMs = 0
   #beganAt = performance.now()
 
-  constructor(restMs = REST_MS) {
+  /** @param signal ends the work: the next step throws the signal's reason */
+  constructor(restMs = REST_MS, signal?: AbortSignal) {
     this.#restMs = restMs
+    this.#signal = signal
   }
 
   async next(): Promise<void> {
@@ -31,6 +34,7 @@ export class LoopTurns {
 
   /** Starts a step, so time spent waiting before the step does not count as work. */
   begin(): void {
+    this.#signal?.throwIfAborted()
     this.#beganAt = performance.now()
   }
 }

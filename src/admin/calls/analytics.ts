@@ -115,6 +115,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       ...range
     } = c.req.valid('query')
     const { accountId } = callerOf(c.env)
+    const { signal } = c.env.request
     const people = new PeopleView(callerOf(c.env), dependencies)
     const caller = await toCallerFilter(dependencies, accountId, { ...range, people })
     const dimensions = { groupBy, ...(thenBy !== undefined && { thenBy }) }
@@ -132,7 +133,7 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
       isListed: search === undefined ? undefined : await findUsers(dependencies, accountId, search),
     }
     const { query, sums, next, totals } = await usage
-      .readRange(accountId, asked, page, { percentiles, hasTotals })
+      .readRange(accountId, asked, page, { percentiles, hasTotals, signal })
       .catch(refuseDeleted)
     const names = new CallerNames(dependencies, accountId)
     const named = [...sums, ...(totals?.groups ?? [])]

@@ -1,8 +1,8 @@
 /** `POST /v1/budgets/simulate`, request by request. The clock shows 2026-01-02T03:04:05Z. */
-import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setSystemTime, spyOn, test } from 'bun:test'
 import type { CallRecord } from '../../core/call.ts'
-import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
-import { stranger, strangerKey, useControlPlane } from '../control-plane.fixture.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
+import { stranger, strangerKey, testKey, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall } from './call-log.fixture.ts'
 
 const { check, current, send, sendForJson } = useControlPlane()
@@ -279,4 +279,29 @@ test('a third simulation at the same time waits its turn', async () => {
   expect(refused?.headers.get('retry-after')).toBe('5')
   expect(await refused?.text()).toContain('Two simulations of this account are running')
   expect((await ask()).status).toBe(200)
+})
+
+test('a simulation ends when its client leaves', async () => {
+  const leaving = new AbortController()
+  const { store, controlPlane, failures } = current()
+  let read = 0
+  const reading = spyOn(store.calls, 'readRange').mockImplementation(async function* () {
+    for (; read < 10; read += 1) {
+      yield []
+      leaving.abort()
+    }
+  })
+  try {
+    const request = new Request(`http://gateway${URL}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(MONTH),
+      signal: leaving.signal,
+    })
+    const answer = await controlPlane.handle(request, 'req_test' as CallId, undefined)
+    expect([answer.status, read]).toEqual([499, 1])
+    expect(failures).toEqual([])
+  } finally {
+    reading.mockRestore()
+  }
 })

@@ -69,7 +69,7 @@ export function bindBudgetSimulation(
     const people = new PeopleView(callerOf(c.env), dependencies)
     assertSeesUser(people, settings.scope)
     const others = running.get(accountId) ?? 0
-    if (others >= MAX_AT_A_TIME) throw tooMany()
+    if (others >= MAX_AT_A_TIME) throw tooManyRunning()
     running.set(accountId, others + 1)
     try {
       const past = await toPast(dependencies, settings, { from, to })
@@ -80,7 +80,7 @@ export function bindBudgetSimulation(
         createdAt: past.fromMs,
         updatedAt: past.fromMs,
       }
-      const simulation = await simulate(dependencies, budget, past)
+      const simulation = await simulate(dependencies, budget, past, c.env.request.signal)
       return c.json(await toBody(dependencies, { budget, past, simulation, people }), 200)
     } finally {
       const left = (running.get(accountId) ?? 1) - 1
@@ -125,6 +125,7 @@ async function simulate(
   { calls, prices, keys, gates, budgets }: ControlPlaneDependencies,
   budget: Budget,
   range: SimulatedRange,
+  signal: AbortSignal,
 ): Promise<BudgetSimulation> {
   const { accountId } = budget
   const simulation = new BudgetSimulation({
@@ -139,9 +140,11 @@ async function simulate(
     ...range,
     ...toLedgerScope(budget.scope),
   })) {
+    signal.throwIfAborted()
     for (const call of some) simulation.add(call)
     read += some.length
-    if (read > MAX_CALLS) throw tooManyCalls(some.at(-1)?.startedAt ?? range.toMs)
+    const reachedMs = some.at(-1)?.startedAt ?? range.toMs
+    if (read > MAX_CALLS) throw tooMany('calls', MAX_CALLS, reachedMs)
   }
   return simulation
 }
@@ -297,7 +300,7 @@ function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
 
-function tooMany(): GatewayError {
+function tooManyRunning(): GatewayError {
   return new GatewayError(
     'rate_limited',
     'Two simulations of this account are running on this node. Try again when one has ended.',
@@ -305,9 +308,9 @@ function tooMany(): GatewayError {
   )
 }
 
-function tooManyCalls(reachedMs: number): GatewayError {
+function tooMany(counted: string, most: number, reachedMs: number): GatewayError {
   const message =
-    `a simulation counts at most ${MAX_CALLS.toLocaleString('en')} calls, and these end at ` +
+    `a simulation counts at most ${most.toLocaleString('en')} ${counted}, and these end at ` +
     `${toTime(reachedMs)}. Give that time or an earlier one, or a later from`
   return refuse([{ field: 'to', message }])
 }

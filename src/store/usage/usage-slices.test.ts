@@ -175,6 +175,20 @@ describe.each(databases)('on $name', (kind) => {
     })
   }, 20_000)
 
+  test('a read ends when its reader leaves', async () => {
+    await withTestStore(kind, async (store) => {
+      await fill(store)
+      const leaving = new AbortController()
+      const query = { ...ALL, interval: 'day', groupBy: 'gate' } as const
+      const page = { order: 'calls', limit: 50 } as const
+      const { signal } = leaving
+      const reading = store.usage.readRange(DEFAULT_ACCOUNT, query, page, { signal })
+      leaving.abort(new Error('The client left.'))
+      await expect(reading).rejects.toThrow('The client left.')
+      expect(await readSums(store.usage, DEFAULT_ACCOUNT, query)).not.toBeEmpty()
+    })
+  })
+
   test('reading rests for calls while one is under way, and never otherwise', async () => {
     await withTestStore(kind, async (store) => {
       await fill(store)

@@ -48,6 +48,8 @@ export interface ReadFigures {
   readonly percentiles?: boolean | 'totals'
   /** Default false. Only for the first page of groups. */
   readonly hasTotals?: boolean
+  /** Ends the read. */
+  readonly signal?: AbortSignal
 }
 
 const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
@@ -78,10 +80,11 @@ export class UsageStore {
     accountId: AccountId,
     asked: UsageQuery,
     page: GroupPage = FIRST_GROUPS,
-    { percentiles = true, hasTotals = false }: ReadFigures = {},
+    { percentiles = true, hasTotals = false, signal }: ReadFigures = {},
   ): Promise<UsagePage> {
-    const turns = new LoopTurns()
+    const turns = new LoopTurns(undefined, signal)
     return await this.#atOneMoment(async (moment) => {
+      signal?.throwIfAborted()
       const query = await toAnswerable(moment, asked)
       const reading: UsageReading = {
         ...{ accountId, query, turns, hasTotals },

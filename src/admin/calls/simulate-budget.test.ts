@@ -305,3 +305,22 @@ test('a simulation ends when its client leaves', async () => {
     reading.mockRestore()
   }
 })
+
+test('more users than the memory may hold are refused, with the time that they reach', async () => {
+  const calls = Array.from({ length: 100_001 }, (_, user) =>
+    callAt('2025-12-03T00:00:00Z', { user: `end:${user.toString(16).padStart(16, '0')}` }),
+  )
+  const reading = spyOn(current().store.calls, 'readRange').mockImplementation(async function* () {
+    yield calls
+  })
+  try {
+    const body = { scope: 'each-user', limitUsd: 1, period: 'month' }
+    const answer = await send({ method: 'POST', url: URL, body })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain(
+      'to: a simulation counts at most 100,000 users or keys, and these end at 2025-12-03T00:00:00',
+    )
+  } finally {
+    reading.mockRestore()
+  }
+})

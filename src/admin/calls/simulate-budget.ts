@@ -53,6 +53,8 @@ const simulateRoute = createRoute({
 
 /** About 20 seconds of work. */
 const MAX_CALLS = 2_000_000
+/** About 200 MB. Clients choose the names of their users. */
+const MAX_HEADS = 100_000
 const MAX_AT_A_TIME = 2
 const RETRY_AFTER_S = 5
 
@@ -145,6 +147,7 @@ async function simulate(
     read += some.length
     const reachedMs = some.at(-1)?.startedAt ?? range.toMs
     if (read > MAX_CALLS) throw tooMany('calls', MAX_CALLS, reachedMs)
+    if (simulation.heads.size > MAX_HEADS) throw tooMany('users or keys', MAX_HEADS, reachedMs)
   }
   return simulation
 }

@@ -139,7 +139,7 @@ test('a user and the session that did the user’s work are lifted together, or 
     await blow(gate, names)
     await waitForName(gate, `agent-${kept}`)
     await follow(page, `/gates/${gate}`)
-    const user = stopped().getByRole('row', { name: new RegExp(`agent-${kept}`) })
+    const user = stopped().getByRole('row', { name: new RegExp(`^agent-${kept}`) })
     const both = user.getByRole('button', {
       name: `Lift both the stops of agent-${kept} and one session`,
     })

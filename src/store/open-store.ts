@@ -8,6 +8,7 @@ import { CheckpointThread } from './database/checkpoint-thread.ts'
 import { giveBackSpace } from './database/free-space.ts'
 import {
   openDatabase,
+  openReader,
   type PostgresLocation,
   type StoreLocation,
   withoutStatementLimit,
@@ -127,7 +128,7 @@ export async function openStore(
   // SQLite has one connection, which a read at one moment would take from writes, such as the
   // deletion of a key, for as long as the read takes.
   const moments =
-    'path' in location && location.path !== ':memory:' ? await openDatabase(location) : database
+    'path' in location && location.path !== ':memory:' ? openReader(location) : database
   return {
     keys: new KeyTableStore(database, sync, caps),
     stops: new StopTableStore(database, sync),

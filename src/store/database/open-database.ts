@@ -36,6 +36,11 @@ export async function openDatabase(location: StoreLocation): Promise<Kysely<Sche
   return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
 }
 
+/** A second connection to an open SQLite file. Connects with the first query. */
+export function openReader({ path }: SqliteLocation): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: new BunSqliteDialect(path, true) })
+}
+
 export async function openExistingDatabase(
   location: StoreLocation,
 ): Promise<Kysely<Schema> | undefined> {

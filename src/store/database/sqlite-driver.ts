@@ -71,11 +71,12 @@ export class BunSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
   readonly #opened: { database?: Database }
 
-  constructor(path: string) {
+  /** @param isReader for a further connection to an open database, which only reads */
+  constructor(path: string, isReader = false) {
     const opened: { database?: Database } = {}
     const config = {
       async database() {
-        opened.database = openSqliteFile(path)
+        opened.database = isReader ? openReader(path) : openSqliteFile(path)
         return toKyselyDatabase(opened.database, watchFile(path))
       },
     }
@@ -107,6 +108,15 @@ function openSqliteFile(path: string): Database {
   database.run('PRAGMA foreign_keys = ON')
   database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
   database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+  return database
+}
+
+/** Without pragmas that wait for a transaction of the first connection. */
+function openReader(path: string): Database {
+  const database = new Database(path, { create: false, readwrite: true })
+  database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  database.run('PRAGMA query_only = ON')
+  database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
   return database
 }
 

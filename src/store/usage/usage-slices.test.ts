@@ -175,6 +175,21 @@ describe.each(databases)('on $name', (kind) => {
     })
   }, 20_000)
 
+  test('a first read does not wait for a write transaction', async () => {
+    await withTestStore(kind, async (store) => {
+      await fill(store)
+      const sums = await store.database.transaction().execute(async (transaction) => {
+        await transaction.deleteFrom('usage_hours').execute()
+        return await readSums(store.usage, DEFAULT_ACCOUNT, {
+          ...ALL,
+          interval: 'all',
+          groupBy: null,
+        })
+      })
+      expect(sums.map(({ calls }) => calls)).toEqual([(DAYS + 1) * GATES])
+    })
+  })
+
   test('a read ends when its reader leaves', async () => {
     await withTestStore(kind, async (store) => {
       await fill(store)

@@ -156,7 +156,7 @@ const PAGES: readonly PageWithLists[] = [
       },
       {
         kind: 'select',
-        name: 'When a request says otherwise',
+        name: 'When a request contradicts the gate',
         shows: (shown, says) =>
           says === 'ignore' ? Promise.resolve() : shown.getByText(`overrides: ${says}`).waitFor(),
       },

@@ -55,7 +55,7 @@ function BudgetConditions({
           change(target, { whenBudget: value, whenPercent: target.whenPercent || USUAL_PERCENT })
         }
         options={{
-          '': 'As the strategy says',
+          '': 'In the order of the strategy',
           ...(target.whenBudget === '' ? {} : { [target.whenBudget]: target.whenBudget }),
           ...Object.fromEntries(counting.map(({ id, name }) => [id, `by the budget “${name}”`])),
         }}

@@ -8,9 +8,8 @@ export function FuseFold({ form: { draft, set, problem } }: { readonly form: Gat
   return (
     <Fold title="Fuse" summary={summarise(draft.fuse)} isWrong={problem('fuse') !== undefined}>
       <p className="text-[13px] text-ink-soft">
-        A session or a user beyond one of these figures is stopped on this gate until somebody lifts
-        the stop on this page. Running calls end as usual. Each node of the gateway counts on its
-        own.
+        A session or a user beyond one of these figures is stopped on this gate until the stop is
+        lifted on this page. Running calls end as usual. Each node of the gateway counts on its own.
       </p>
       <FuseFields
         draft={draft.fuse}

@@ -8,15 +8,15 @@ import type { AdaptMode, GateDraft, Overrides } from './gate-draft.ts'
 import type { GateForm } from './use-gate-form.ts'
 
 const OVERRIDES: Readonly<Record<Overrides, string>> = {
-  ignore: 'Ignore: the gate counts, and the answer names what did not',
+  ignore: 'Ignore: the gate’s value applies, and the answer names the ignored members',
   reject: 'Reject: refuse the request with status 400',
-  allow: 'Allow: what the request says counts',
+  allow: 'Allow: the request’s value applies',
 }
 
 const ADAPT: Readonly<Record<AdaptMode, string>> = {
   retry: 'Retry: send the request once more without it',
   on: 'Leave it out at once where the model is known to refuse it',
-  off: 'Off: the answer is the refusal',
+  off: 'Off: the caller gets the refusal',
 }
 
 const STORE = { pass: 'Pass it on', off: 'Send store: false, and name it' } as const
@@ -101,8 +101,8 @@ function FactsFold({ form }: { readonly form: GateForm }) {
   const summary = FACT_FIELDS.map(([name]) => draft[name]).filter((text) => text.trim() !== '')
   return (
     <Fold
-      title="What clients are told"
-      summary={summary.join(' · ') || 'Context, modalities, efforts: as known of the targets'}
+      title="Capabilities for clients"
+      summary={summary.join(' · ') || 'Context, modalities, efforts: those of the targets'}
       isWrong={isWrong}
     >
       <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
@@ -179,14 +179,14 @@ function DefaultsFold({ form }: { readonly form: GateForm }) {
           problem={form.problem('defaults.reasoningEffort')}
           hint="Where a model can think"
         >
-          <option value="">As the request says</option>
+          <option value="">As in the request</option>
           {REASONING_EFFORTS.map((effort) => (
             <option key={effort}>{effort}</option>
           ))}
         </SelectField>
       </div>
       <SelectField
-        label="When a request says otherwise"
+        label="When a request contradicts the gate"
         value={draft.overrides}
         onChange={(event) => set('overrides', toOverrides(event.target.value))}
         problem={form.problem('overrides')}

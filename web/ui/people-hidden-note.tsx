@@ -10,7 +10,7 @@ export function PeopleHiddenNote() {
       {seen.isOwner ? (
         <>
           You see only your own figures, because those of other people are hidden.{' '}
-          <PageLink to="/settings">Account settings</PageLink> say who sees them.
+          <PageLink to="/settings">Account settings</PageLink> decide who sees them.
         </>
       ) : (
         'Members see only their own figures.'

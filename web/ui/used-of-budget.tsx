@@ -31,7 +31,7 @@ export function UsedOfBudget({ budget }: { readonly budget: Budget }) {
       )}
       {budget.limitUsd !== null && budget.unpriced === 'allow' && (
         <p className="text-xs text-warn">
-          Models without a price pass it uncounted: edit it to refuse them
+          Calls to models without a price are not counted: edit the budget to refuse them
         </p>
       )}
       {budget.limitUsd !== null && unpricedCalls > 0 && (

@@ -98,7 +98,7 @@ function Owner({ owner }: { readonly owner: AccessToken['owner'] }) {
     enabled: owner?.type === 'member',
   })
   const tags = useQuery({ ...wholeListQuery('GET /v1/tags'), enabled: owner?.type === 'tag' })
-  if (owner === null) return 'nobody in particular'
+  if (owner === null) return 'no owner'
   const list = owner.type === 'member' ? members : tags
   if (list.data === undefined) return NOT_KNOWN
   const name = list.data.find(({ id }) => id === owner.id)?.name

@@ -95,7 +95,7 @@ function Switches({ attribution }: { readonly attribution: Attribution }) {
         />
       </div>
       <p className="px-5 py-3 text-[13px] text-ink-faint">
-        A switch applies to new calls. What is recorded stays. Who sees figures applies to all
+        A switch applies to new calls. Recorded data stays. The choice of readers applies to all
         figures at once.
       </p>
     </div>

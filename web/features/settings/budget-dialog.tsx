@@ -178,7 +178,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
           {isNew && period !== 'total' && (
             <SelectField
               label="Time zone"
-              hint="Where the period begins at midnight."
+              hint="The period begins at midnight in this time zone."
               value={timeZone}
               onChange={(event) => setTimeZone(event.target.value)}
               field="timeZone"
@@ -248,7 +248,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
                 type="datetime-local"
                 isOptional={raiseBy === ''}
                 required={raiseBy !== ''}
-                hint="From then on, the limit holds again."
+                hint="Afterwards the limit applies again."
                 {...bind('raiseUntil')}
                 problem={
                   isTried && !isRaiseValid ? 'Give the time when the raise ends.' : undefined
@@ -276,7 +276,7 @@ export function BudgetDialog({ row: budget, onClose }: RowDialogProps<Budget | u
             label="Name"
             isOptional={isNew}
             required={!isNew}
-            placeholder={isNew ? 'By default what is limited' : undefined}
+            placeholder={isNew ? 'By default the name of what it limits' : undefined}
             maxLength={120}
             autoComplete="off"
             {...bind('name')}

@@ -18,8 +18,8 @@ export function BudgetFuseFields({
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-1 text-[13px] font-medium text-ink">Fuse</legend>
       <p className="text-[13px] text-ink-faint">
-        Stops a single session or user, over the calls that this budget counts, until somebody lifts
-        the stop on this page. Each node of the gateway counts on its own.
+        Stops a single session or user, over the calls that this budget counts, until the stop is
+        lifted on this page. Each node of the gateway counts on its own.
       </p>
       <FuseFields draft={draft} problem={problem} onChange={onChange} />
     </fieldset>

@@ -84,7 +84,7 @@ function BudgetTable({
       rows={budgets}
       thing="budget"
       textOf={(budget) => `${budget.name} ${scopeOf(budget).name}`}
-      searched="Names are searched, and what is limited."
+      searched="The search looks at names and scopes."
       label="Budgets"
       keyOf={({ id }) => id}
       columns={[
@@ -162,8 +162,8 @@ function DeleteBudgetDialog({ row: budget, onClose }: RowDialogProps<Budget>) {
       onClose={onClose}
     >
       <p>
-        Calls are no longer limited by it, at once. A budget that you create later does not count{' '}
-        {budget.used === null ? 'what' : `the ${format(used)} that`} this one has counted.
+        The budget stops limiting calls at once. A budget that you create later does not count{' '}
+        {budget.used === null ? 'the usage' : `the ${format(used)}`} that this one has counted.
       </p>
     </DeleteDialog>
   )

@@ -130,7 +130,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       return refuse(shown, dialect.envelope, {
         ...call.headers,
         ...toSkippedHeader(call.attempts),
-        ...(error.spend && dialect.spendHeaders?.ofRefusal(error.spend)),
+        ...(error.kind === 'quota_exceeded' && dialect.spendHeaders?.ofRefusal(error.spend)),
       })
     }
   }

@@ -126,7 +126,8 @@ export interface HostedMembers {
 /** Headers about the limit in money that applies to a call. */
 export interface SpendHeaders {
   ofAnswer(state: SpendState): Record<string, string>
-  ofRefusal(state: SpendState): Record<string, string>
+  /** @param state undefined: the used-up limit is not in money, or its use is hidden */
+  ofRefusal(state: SpendState | undefined): Record<string, string>
 }
 
 export interface SentHeaders {

@@ -38,6 +38,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 // follows.
 setDefaultTimeout(180_000)
 
+const OVERAGE_REASON = 'anthropic-ratelimit-unified-overage-disabled-reason'
 const SECRET = 'planted-webhook-secret-5d41402abc'
 
 interface Budget {
@@ -126,6 +127,9 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     )
     if (row.envelope === 'nested')
       expect(readNestedError(refusal.text).type).toBe('insufficient_quota')
+    // Without this header, Claude Code says that the server limits requests "temporarily".
+    if (row.envelope === 'messages')
+      expect(refusal.headers[OVERAGE_REASON]).toBe('org_spend_cap_reached')
     expect(refusal.text).toContain(budget.id)
     expect(refusal.text).toContain(`Z. ${message}`)
     expect(refusal.headers['x-should-retry']).toBe('false')

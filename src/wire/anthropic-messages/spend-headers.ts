@@ -18,6 +18,8 @@ const OVERAGE_THRESHOLD = `${OVERAGE}-surpassed-threshold`
 const OVERAGE_PERIOD = `${OVERAGE}-period`
 const OVERAGE_REASON = `${OVERAGE}-disabled-reason`
 
+const REASON = 'org_spend_cap_reached'
+
 /** The shares at which the client shows a notice, in descending order. */
 const THRESHOLDS = [0.95, 0.75]
 
@@ -48,16 +50,18 @@ export function toSpendHeaders(state: SpendState): Record<string, string> {
 }
 
 /**
- * Of a refusal. With `representative-claim` or `overage-status`, the client would show its own text
- * instead of the error's message.
+ * Of a refusal. With `representative-claim` or `overage-status`, or without a reason, the client would
+ * show its own text beside the error's message or instead of it.
+ * @param state undefined: the limit is not in money, or its use is hidden from the caller
  */
-export function toRefusedSpendHeaders(state: SpendState): Record<string, string> {
+export function toRefusedSpendHeaders(state: SpendState | undefined): Record<string, string> {
+  if (state === undefined) return { [OVERAGE_REASON]: REASON }
   const period = PERIOD_NAMES[state.period]
   return {
     [STATUS]: 'rejected',
     [OVERAGE_UTILIZATION]: '1',
     [OVERAGE_THRESHOLD]: '1',
-    [OVERAGE_REASON]: 'org_spend_cap_reached',
+    [OVERAGE_REASON]: REASON,
     ...(period === undefined ? {} : { [OVERAGE_PERIOD]: period }),
     ...toReset(state),
   }

@@ -17,6 +17,7 @@ import { RefusalLog } from '../ledger/refusal-log.ts'
 import { Retention } from '../ledger/retention.ts'
 import { Shipper } from '../ledger/shipper.ts'
 import { UsedEntries } from '../ledger/used-entries.ts'
+import { DeduplicatedRefresh } from '../limits/deduplicated-refresh.ts'
 import {
   keepLoading,
   type LoadedLedger,
@@ -27,7 +28,6 @@ import {
   readHeads,
   showUsage,
 } from '../limits/load-usage.ts'
-import { Looks } from '../limits/looks.ts'
 import { pricingOf } from '../providers/define.ts'
 import { AuditRetention } from '../store/changes/audit-log.ts'
 import type { Store } from '../store/open-store.ts'
@@ -39,7 +39,7 @@ import type { State } from './compose-state.ts'
 const LOAD_PRICES_AFTER_MS = 1_000
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-const LOOKED_AT_MS = 500
+const LEDGER_READ_FOR_MS = 500
 /**
  * Time for usage to reach the store that the nodes share: 0.25 s, longer with hundreds of active
  * accounts.
@@ -148,7 +148,10 @@ export function composeLedger({
   })
   auditRetention.start()
   const closing = new AbortController()
-  const looks = new Looks({ maxAgeMs: LOOKED_AT_MS, now: () => clock.elapsed() })
+  const ledgerReads = new DeduplicatedRefresh({
+    maxAgeMs: LEDGER_READ_FOR_MS,
+    now: () => clock.elapsed(),
+  })
   const past = { segments: journal.closed.list(), nowMs: clock.now(), signal: closing.signal }
   const counting = {
     usage,
@@ -223,7 +226,7 @@ export function composeLedger({
       const budgetIds = shown.map(({ id }) => id)
       const isTold = await limits.refresh(accountId, budgetIds)
       if (isTold || settings.database === undefined) return
-      await looks.refresh([accountId, ...budgetIds], async (missing) => {
+      await ledgerReads.refresh([accountId, ...budgetIds], async (missing) => {
         // Unshipped calls are in this node's counters, and the shipper's own passes report a failure.
         await shipper.ship().catch(() => {})
         const { signal } = closing

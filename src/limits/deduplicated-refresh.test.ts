@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Looks } from './looks.ts'
+import { DeduplicatedRefresh } from './deduplicated-refresh.ts'
 
 function start() {
   const clock = { nowMs: 0 }
   const asked: (readonly string[])[] = []
-  const looks = new Looks({ maxAgeMs: 500, now: () => clock.nowMs })
+  const looks = new DeduplicatedRefresh({ maxAgeMs: 500, now: () => clock.nowMs })
   return { clock, asked, looks }
 }
 

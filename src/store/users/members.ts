@@ -25,6 +25,11 @@ const MOST_OF_A_NAME = 5
 /** A statement has a bounded number of parameters. */
 const TEXTS_PER_STATEMENT = 500
 
+/** No name has a NUL, and Postgres refuses a statement with one. */
+function hasNul(text: string): boolean {
+  return text.includes('\0')
+}
+
 export class MemberTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
@@ -40,12 +45,14 @@ export class MemberTableStore {
   }
 
   async find(accountId: AccountId, userId: UserId): Promise<Member | undefined> {
+    if (hasNul(userId)) return undefined
     const member = await this.findByUser(userId)
     return member?.accountId === accountId ? member : undefined
   }
 
   /** Members with this name or e-mail address, in any case. */
   async findNamed(accountId: AccountId, text: string): Promise<Member[]> {
+    if (hasNul(text)) return []
     const rows = await selectMembers(this.#database)
       .where('members.account_id', '=', accountId)
       .where(isNamed([text]))
@@ -57,8 +64,9 @@ export class MemberTableStore {
   /** Members with one of these ids, names or e-mail addresses, names in any case. */
   async findGiven(accountId: AccountId, texts: readonly string[]): Promise<Member[]> {
     const found = new Map<UserId, Member>()
-    for (let at = 0; at < texts.length; at += TEXTS_PER_STATEMENT) {
-      const some = texts.slice(at, at + TEXTS_PER_STATEMENT)
+    const asked = texts.filter((text) => !hasNul(text))
+    for (let at = 0; at < asked.length; at += TEXTS_PER_STATEMENT) {
+      const some = asked.slice(at, at + TEXTS_PER_STATEMENT)
       const rows = await selectMembers(this.#database)
         .where('members.account_id', '=', accountId)
         .where((where) =>

@@ -53,6 +53,15 @@ describe.each(databases)('on $name', (kind) => {
   }
   const by = (tokenSha256: string): Joining => ({ type: 'invitation', tokenSha256 })
 
+  test('a text with a NUL names no member', async () => {
+    await create('ann', first)
+    const nul = '\0' as UserId
+    expect(await store.members.find(DEFAULT_ACCOUNT, nul)).toBeUndefined()
+    expect(await store.members.findNamed(DEFAULT_ACCOUNT, nul)).toEqual([])
+    const found = await store.members.findGiven(DEFAULT_ACCOUNT, [nul, 'ann'])
+    expect(found.map(({ userId }) => String(userId))).toEqual(['ann'])
+  })
+
   test('one of many first users at once owns the account, and the others leave nothing behind', async () => {
     const refusals = await Promise.all(['a', 'b', 'c'].map((id) => create(id, first)))
     expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1)

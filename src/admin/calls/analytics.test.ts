@@ -122,6 +122,14 @@ describe('analytics', () => {
       ['group_by=key&limit=1001&interval=all', 'limit: must be a whole number from 1 to 1000'],
       ['group_by=key&limit=51', 'limit: must be at most 50 unless the interval is'],
       ['group_by=key&cursor=x', 'cursor: is not a cursor of this list'],
+      ...[
+        ['calls', 1e308, 'x'],
+        ['calls', 1.5, 'x'],
+        ['calls', 1, '\0'],
+      ].map((place) => [
+        `group_by=session&interval=all&cursor=${Buffer.from(JSON.stringify(place)).toString('base64url')}`,
+        'cursor: is not a cursor of this list',
+      ]),
       ['group_by=key&totals=true&cursor=x', 'totals: must be absent with cursor and search'],
       ['totals=yes', 'totals: must be'],
     ].map(([query = '', words = '']): [string, string, undefined, number, string] => [

@@ -328,14 +328,17 @@ export function decodePlace(cursor: string | undefined, order: GroupOrder): Grou
 
 /** The names of two groups have up to 300 characters each, and each at most six in JSON. */
 const LONGEST_CURSOR = 6_000
+/** Less than 63 bits. */
+const MOST_OF_DATABASE = 9e18
 
 function parsePlace(cursor: string): GroupPlace | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(parsed) || parsed.length !== 3) return undefined
     const [, value, group]: readonly unknown[] = parsed
-    if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
-    return group === null || typeof group === 'string' ? { value, group } : undefined
+    if (!Number.isInteger(value) || Math.abs(Number(value)) > MOST_OF_DATABASE) return undefined
+    if (group !== null && (typeof group !== 'string' || group.includes('\0'))) return undefined
+    return { value: Number(value), group }
   } catch {
     return undefined
   }

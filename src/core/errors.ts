@@ -94,7 +94,10 @@ export interface GatewayErrorOptions {
   readonly type?: string | undefined
   /** Extra data for envelopes that support it, without secrets and prompts. */
   readonly details?: unknown
-  /** Replaces the policy's status: only for an upstream's own 4xx. */
+  /**
+   * Replaces the policy's status: for an upstream's own 4xx, and for a client that retries the
+   * policy's.
+   */
   readonly status?: number
   /**
    * The limit that refuses: a budget's id, or the name of another limit (`requests_per_minute`).

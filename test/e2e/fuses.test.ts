@@ -10,6 +10,7 @@ import {
 } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readAgentFixtures } from '../support/agent-fixtures.ts'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
@@ -266,6 +267,35 @@ test('counting tokens, which agents do in bursts, blows no fuse, and is refused 
   expect(await listStops(gate)).toEqual([])
   await callUntilStopped(gate, { session })
   expect(await count()).toBe(403)
+})
+
+test('Claude Code gets a status that it does not take for an old credential', async () => {
+  const { calls } = readAgentFixtures().find(({ agent }) => agent === 'claude-code') ?? {}
+  const gate = await createGate(gatehouse, 'claude-code', ['acme/free'], { fuse: OFTEN })
+  const ask = async (headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(`${gatehouse.url}/v1/messages`, {
+      method: 'POST',
+      headers: {
+        ...{ ...headers, 'x-gatehouse-session': 'claude-code' },
+        ...{ authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+      },
+      body: JSON.stringify({
+        ...{ model: gate, max_tokens: 10 },
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    })
+    const { error } = (await response.json()) as { error?: object }
+    return { status: response.status, retry: response.headers.get('x-should-retry'), error }
+  }
+  const refused = await pollUntil('the refusal', async () => {
+    const seen = await ask(calls?.[0]?.headers)
+    return seen.status === 200 ? undefined : seen
+  })
+  const message = expect.stringContaining('made more than one call a minute')
+  expect(refused).toMatchObject({
+    ...{ status: 402, retry: 'false', error: { type: 'billing_error', message } },
+  })
+  expect(await ask()).toMatchObject({ status: 403, error: { type: 'permission_error', message } })
 })
 
 test('calls that a used-up budget refuses blow no fuse, because agents repeat them', async () => {

@@ -28,6 +28,7 @@ import { CHECKED_SETTINGS, nameFeature, typesOf } from '../settings.ts'
 import { countBlocks, readServerToolUse } from '../tool-uses.ts'
 import { readUsageOfTurn } from '../usage.ts'
 import { decodeAnthropicAnswer, encodeAnthropicAnswer, readMessagesCounts } from './answer.ts'
+import { toClaudeCodeRefusal } from './claude-code-refusal.ts'
 import { editHistory } from './edit-history.ts'
 import { MessagesEventEncoder } from './inbound-events.ts'
 import { decodeAnthropicRequest } from './inbound-request.ts'
@@ -104,6 +105,7 @@ export const anthropicMessages: RelayedDialect = {
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
   spendHeaders: { ofAnswer: toSpendHeaders, ofRefusal: toRefusedSpendHeaders },
+  toShownError: toClaudeCodeRefusal,
   accept,
   readSpoken: readMessagesSpoken,
   hosted: hostedMembers,

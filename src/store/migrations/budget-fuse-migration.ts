@@ -1,4 +1,4 @@
-/** Step 0025 of the schema: fuses of budgets. Never edited once released. */
+/** Migration 0025: fuses of budgets. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

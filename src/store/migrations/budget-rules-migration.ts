@@ -1,4 +1,4 @@
-/** Step 0014 of the schema: a budget's text for callers, and a temporary raise. Never edited once released. */
+/** Migration 0014: a budget's text for callers, and a temporary raise. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

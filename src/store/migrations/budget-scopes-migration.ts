@@ -1,5 +1,5 @@
 /**
- * Step 0020 of the schema: budgets of an account, a user or a tag, and budgets for each user or key.
+ * Migration 0020: budgets of an account, a user or a tag, and budgets for each user or key.
  * Never edited once released.
  */
 import type { Kysely } from 'kysely'

@@ -1,4 +1,4 @@
-/** Step 0021 of the schema: budgets that steer calls before they refuse them. Never edited once released. */
+/** Migration 0021: budgets that steer calls before they refuse them. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

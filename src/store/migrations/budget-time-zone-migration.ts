@@ -1,4 +1,4 @@
-/** Step 0022 of the schema: where a budget's days, weeks and months begin. Never edited once released. */
+/** Migration 0022: time zones of budgets. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

@@ -1,5 +1,5 @@
 /**
- * Step 0016 of the schema: indexes of the calls with a user, and of the calls with tags. Never edited
+ * Migration 0016: indexes of the calls with a user, and of the calls with tags. Never edited
  * once released. Other calls are not in the indexes, so storing them costs nothing more. Postgres
  * blocks writes to the calls while an index is built; calls are served meanwhile, and wait in the
  * journal.

@@ -1,4 +1,4 @@
-/** Step 0011 of the schema: who called, and sums by user, tag and session. Never edited once released. */
+/** Migration 0011: attribution of calls, and sums by user, tag and session. Never edited once released. */
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'

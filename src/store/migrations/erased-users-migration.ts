@@ -1,4 +1,4 @@
-/** Step 0015 of the schema: the erased end users of accounts. Never edited once released. */
+/** Migration 0015: the erased end users of accounts. Never edited once released. */
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'

@@ -1,5 +1,5 @@
 /**
- * Step 0024 of the schema: whether the usage of a call is an estimate, so that a cost that was an
+ * Migration 0024: whether the usage of a call is an estimate, so that a cost that was an
  * estimate for its price alone becomes exact with a known price. Never edited once released.
  */
 import type { Kysely } from 'kysely'

@@ -1,4 +1,4 @@
-/** Adds what gates tell clients of themselves and of calls. Never edited once released. */
+/** Facts, Codex instructions and usage headers of gates. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

@@ -1,4 +1,4 @@
-/** Step 0023 of the schema: fuses of gates. Never edited once released. */
+/** Migration 0023: fuses of gates. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

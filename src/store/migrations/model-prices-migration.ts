@@ -1,4 +1,4 @@
-/** Step 0009 of the schema: prices of models, stored at run time. Never edited once released. */
+/** Migration 0009: prices of models, stored at run time. Never edited once released. */
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'

@@ -1,4 +1,4 @@
-/** Migration 0018: who sees figures of people. Never edited once released. */
+/** Migration 0018: visibility of people's figures. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

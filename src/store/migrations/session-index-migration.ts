@@ -1,5 +1,5 @@
 /**
- * Step 0019 of the schema: on SQLite, an index that holds whole sessions. SQLite would otherwise find
+ * Migration 0019: on SQLite, an index that holds whole sessions. SQLite would otherwise find
  * each session of a range in the table by its key, which takes ten times as long. Postgres finds a row
  * by its place, so its index stays. Never edited once released.
  */

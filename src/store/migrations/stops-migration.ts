@@ -1,4 +1,4 @@
-/** Step 0003 of the schema: stops of members and access tokens. Never edited once released. */
+/** Migration 0003: stops of members and access tokens. Never edited once released. */
 import { type Kysely, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'

@@ -1,4 +1,4 @@
-/** Step 0013 of the schema: announced ends of access tokens. Never edited once released. */
+/** Migration 0013: announced ends of access tokens. Never edited once released. */
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'

@@ -377,7 +377,7 @@ describe('a series on a chart', () => {
     await drawing.waitFor()
     const seen = await look()
     const letStepsPass = await holdSteps()
-    const sums = page.waitForResponse(/\/v1\/analytics\?.*interval=all$/)
+    const sums = page.waitForResponse(/\/v1\/analytics\?.*interval=all&percentiles=true$/)
     await follow(page, onDays('/', 0))
     await (await sums).finished()
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))')

@@ -12,7 +12,6 @@ import { Page } from '../../ui/page.tsx'
 import { PeopleHiddenNote } from '../../ui/people-hidden-note.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
-import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { useUserName } from '../../ui/use-user-name.ts'
 import { BreakdownCard } from './breakdown-card.tsx'
 import { type Choices, GROUPS, NAMED_GROUPS, parseChoices, toSearch } from './choices.ts'
@@ -59,7 +58,6 @@ export function AnalyticsPage() {
         </>
       }
     >
-      <UnpricedCalls gate={choices.filters.gate} />
       <FilterBar choices={choices} onChange={change} />
       {choices.by === 'user' && <PeopleHiddenNote />}
       <BreakdownCard choices={choices} range={range} onChange={change} />

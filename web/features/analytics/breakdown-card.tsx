@@ -18,6 +18,7 @@ import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { describeError, EmptyState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
 import { toast } from '../../ui/toast.ts'
+import { UnpricedCalls } from '../../ui/unpriced-notice.tsx'
 import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import {
@@ -60,7 +61,13 @@ export function BreakdownCard({
   // The chart shows the top groups by its measure, whatever the table's order.
   const steps = useQuery({
     ...operationQuery('GET /v1/analytics', {
-      query: { ...ofGroups, interval: range.step, order: show, totals: true },
+      query: {
+        ...ofGroups,
+        interval: range.step,
+        order: show,
+        totals: true,
+        percentiles: 'totals',
+      },
     }),
     enabled: hasSteps,
   })
@@ -140,6 +147,9 @@ export function BreakdownCard({
   const [rows, sumsOfSteps] = [toRows(shown.sums), toRows(shown.sumsOfSteps)]
   return (
     <>
+      {shown.total !== undefined && shown.total.cost.unpricedCalls > 0 && (
+        <UnpricedCalls gate={shownChoices.filters.gate} />
+      )}
       {shownBy !== 'session' && shownThen !== 'session' && (
         <Card>
           <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>

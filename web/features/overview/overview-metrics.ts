@@ -9,6 +9,7 @@ import {
   LATENCY_P95,
   type Measure,
   TOKENS,
+  type UsageFigures,
 } from '../../format/usage-measures.ts'
 import {
   BEFORE_KEY,
@@ -54,6 +55,21 @@ export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
     drawn: [FIRST_TOKEN_P50, FIRST_TOKEN_P95],
   },
 ]
+
+/** The figures without those of a part. Percentiles stay, because they cannot be subtracted. */
+export function subtract(sum: UsageFigures, part: UsageFigures): UsageFigures {
+  return {
+    ...sum,
+    calls: sum.calls - part.calls,
+    errors: sum.errors - part.errors,
+    refused: (sum.refused ?? 0) - (part.refused ?? 0),
+    tokens: {
+      input: sum.tokens.input - part.tokens.input,
+      output: sum.tokens.output - part.tokens.output,
+    },
+    cost: { ...sum.cost, usd: sum.cost.usd - part.cost.usd },
+  }
+}
 
 export interface DrawnPeriods {
   readonly current: FilledPeriod

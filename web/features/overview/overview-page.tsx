@@ -22,7 +22,7 @@ import { useDismissal, useFirstSteps } from './first-steps-state.ts'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
-import { useHasPeople, useTotals } from './use-overview.ts'
+import { useHasPeople, useSpend } from './use-overview.ts'
 
 /** Rarely shown, so apart from the first load. */
 const UnpricedCalls = lazy(async () => ({
@@ -112,16 +112,18 @@ function AccountUsage({
   readonly everyMs: number | false
 }) {
   const [chosen, setChosen] = useState<string>()
-  const sum = useTotals(range.current, range.step, { everyMs }).total
+  const sum = useSpend(range, everyMs).total
   // Where all models are free, calls say more.
   const metric = chosen ?? (sum?.cost.usd === 0 ? 'calls' : 'cost')
   const hasPeople = useHasPeople(range.current, everyMs)
   const shared = { range, choice, everyMs, metric }
   return (
     <>
-      <Suspense fallback={null}>
-        <UnpricedCalls />
-      </Suspense>
+      {sum != null && sum.cost.unpricedCalls > 0 && (
+        <Suspense fallback={null}>
+          <UnpricedCalls />
+        </Suspense>
+      )}
       <Notices everyMs={everyMs} />
       <UsageBoard range={range} everyMs={everyMs} chosen={metric} onChoose={setChosen} />
       <div className={classNames('grid gap-6', hasPeople ? 'md:grid-cols-2' : 'xl:grid-cols-3')}>

@@ -34,7 +34,10 @@ export function SpendChart({
 }) {
   const [by, setBy] = useState<NamedGroupBy>('target')
   const hasPeople = useHasPeople(range.current, everyMs)
-  const sums = useSums(range.current, range.step, { everyMs, groupBy: by, order: 'cost' })
+  // The tiles have the percentiles of the same request.
+  const percentiles = by === 'target' && 'totals'
+  const options = { everyMs, groupBy: by, order: 'cost', percentiles } as const
+  const sums = useSums(range.current, range.step, options)
   const { groupTotals: totals, data: steps } = sums.data ?? {}
   const shown = useSettled({ range, by, totals, steps }, [sums])
   const largest = listLargest(shown.totals ?? [], COST)

@@ -11,7 +11,7 @@ import { PaintSample } from '../../ui/charts/paint-pattern.tsx'
 import { NOTHING_PAINT, type Paint } from '../../ui/charts/palette.ts'
 import { usePaints } from '../../ui/charts/use-paints.ts'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { type Order, useTotals } from './use-overview.ts'
+import { type Order, useSpend, useTotals } from './use-overview.ts'
 
 type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
@@ -37,9 +37,11 @@ export function TopList({
   readonly metric: string
 }) {
   const [order, measure] = RANKED_BY.find(([id]) => id === metric) ?? BY_CALLS
-  // The chart of spend asks for the same steps, so one request is enough.
-  const interval = groupBy === 'target' && order === 'cost' ? range.step : 'all'
-  const { query, groups = [] } = useTotals(range.current, interval, { groupBy, everyMs, order })
+  // The tiles and the chart of spend need the same sums, so one request is enough.
+  const isSpend = groupBy === 'target' && order === 'cost'
+  const spend = useSpend(range, everyMs)
+  const own = useTotals(isSpend ? undefined : range.current, 'all', { groupBy, everyMs, order })
+  const { query, groups = [] } = isSpend ? spend : own
   const top = listTop(groups, measure)
   const paints = usePaints(
     groupBy,

@@ -18,8 +18,8 @@ import { Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
 import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { OVERVIEW_METRICS, type OverviewMetric, toChartData } from './overview-metrics.ts'
-import { useSums, useTotals } from './use-overview.ts'
+import { OVERVIEW_METRICS, type OverviewMetric, subtract, toChartData } from './overview-metrics.ts'
+import { useSpend, useSums } from './use-overview.ts'
 
 /** Apart from the first load, whose size is limited. */
 const SpendChart = lazy(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }))
@@ -36,9 +36,11 @@ export function UsageBoard({
   readonly onChoose: (id: string) => void
 }) {
   const zone = useTimeZone()
-  const { failed, isLoading, shown } = useComparedSums(range, everyMs)
+  const { failed, drawn, shown } = useComparedSums(range, everyMs, chosen)
   const { current, compared, step, runningFromMs } = shown.range
-  const { steps, earlierSteps } = shown
+  const { now, running, earlier } = shown
+  const isLoading = now === undefined
+  const { steps, earlierSteps } = shown.drawn === drawn ? shown : {}
   const metric = OVERVIEW_METRICS.find(({ id }) => id === chosen)
   const data =
     metric === undefined || steps === undefined
@@ -48,14 +50,14 @@ export function UsageBoard({
           before: compared && earlierSteps && { period: compared.before, step, sums: earlierSteps },
           runningFromMs,
         })
-  const note = `${describeCompared(shown.range, shown.earlier !== null, zone)} ${describeUtcDays(shown.range, zone)}`
+  const note = `${describeCompared(shown.range, earlier !== null, zone)} ${describeUtcDays(shown.range, zone)}`
   return (
     <Card>
       <MetricTiles
         compared={{
-          now: shown.now ?? undefined,
-          over: shown.over?.[0],
-          before: (shown.over && shown.earlier) ?? undefined,
+          now: now ?? undefined,
+          over: now && running ? subtract(now, running) : (now ?? undefined),
+          before: earlier ?? undefined,
           isLoading,
         }}
         chosen={chosen}
@@ -64,12 +66,12 @@ export function UsageBoard({
       <div role="tabpanel" id={PANEL_ID} aria-labelledby={tabId(chosen)} className="min-h-[340px]">
         {failed !== undefined ? (
           <SumsError error={failed.error} retry={() => void failed.refetch()} />
-        ) : data === undefined || metric === undefined ? (
-          <Skeleton className="m-5 h-[300px]" />
-        ) : metric.id === 'cost' ? (
+        ) : chosen === 'cost' && !isLoading ? (
           <Suspense fallback={<Skeleton className="m-5 h-[300px]" />}>
             <SpendChart range={range} everyMs={everyMs} note={note} />
           </Suspense>
+        ) : data === undefined || metric === undefined ? (
+          <Skeleton className="m-5 h-[300px]" />
         ) : (
           <ChartPanel
             label={`${metric.label} over time`}
@@ -90,25 +92,37 @@ export function UsageBoard({
 
 /**
  * All figures on the board are of one range: the previous range stays until the next range is
- * complete.
+ * complete. Steps are read for the chosen figure, because their percentiles are slow to read.
  */
-function useComparedSums(range: ResolvedRange, everyMs: number | false) {
+function useComparedSums(range: ResolvedRange, everyMs: number | false, chosen: string) {
   const { current, compared, step } = range
-  const { query, steps, total } = useTotals(current, step, { everyMs })
-  const over = useSums(compared?.finished, 'all', { everyMs })
-  const earlier = useTotals(compared?.before, step, { everyMs: false })
+  const { query, total } = useSpend(range, everyMs)
+  const earlier = useSums(compared?.before, 'all', { everyMs: false, percentiles: true })
+  const isRunning = compared !== undefined && compared.finished.toMs < current.toMs
+  const rest = isRunning ? { ...current, fromMs: compared.finished.toMs } : undefined
+  const running = useSums(rest, 'all', { everyMs })
+  const percentiles = chosen === 'latency' || chosen === 'first-token'
+  // The chart of spend reads its steps itself.
+  const isOwn = chosen !== 'cost'
+  const steps = useSums(isOwn ? current : undefined, step, { everyMs, percentiles })
+  const before = isOwn ? compared?.before : undefined
+  const earlierSteps = useSums(before, step, { everyMs: false, percentiles })
+  const drawn = isOwn && String(percentiles)
+  const first = (of: typeof earlier) => of.data && (of.data.data[0] ?? null)
   const shown = useSettled(
     {
-      ...{ range, now: total, steps: steps.data?.data, over: over.data?.data },
-      ...{ earlier: earlier.total, earlierSteps: earlier.steps.data?.data },
+      ...{ range, drawn, now: total, earlier: first(earlier), running: first(running) },
+      ...{ steps: steps.data?.data, earlierSteps: earlierSteps.data?.data },
     },
-    compared === undefined ? [query] : [query, over, earlier.query],
+    [
+      query,
+      ...(compared === undefined ? [] : [earlier]),
+      ...(isRunning ? [running] : []),
+      ...(isOwn ? [steps] : []),
+      ...(before === undefined ? [] : [earlierSteps]),
+    ],
   )
-  return {
-    failed: steps.isError && steps.data === undefined ? steps : undefined,
-    isLoading: shown.now === undefined,
-    shown,
-  }
+  return { failed: steps.isError && steps.data === undefined ? steps : undefined, drawn, shown }
 }
 
 function describeCompared(

@@ -6,7 +6,7 @@ import type { Period, ResolvedRange } from '../../format/time-range.ts'
 export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
 
-/** Steps come with totals. Only sums without groups have percentiles, which are slow to read. */
+/** Steps come with totals. Percentiles are slow to read, so few sums have them. */
 export function useSums(
   period: Period | undefined,
   interval: Interval,
@@ -14,6 +14,7 @@ export function useSums(
     readonly everyMs: number | false
     readonly groupBy?: NamedGroupBy
     readonly order?: Order
+    readonly percentiles?: boolean | 'totals'
   },
 ) {
   return useQuery({
@@ -24,8 +25,8 @@ export function useSums(
         interval,
         group_by: options.groupBy,
         order: options.order,
-        ...(options.groupBy !== undefined && { percentiles: false }),
-        ...(interval !== 'all' && { totals: true }),
+        percentiles: options.percentiles ?? false,
+        ...((interval !== 'all' || options.percentiles === 'totals') && { totals: true }),
       },
     }),
     enabled: period !== undefined,
@@ -45,9 +46,8 @@ export function useTotals(
   const areStepsGone = steps.isError && steps.data === undefined
   const whole = useSums(areStepsGone ? period : undefined, 'all', options)
   const query = areStepsGone ? whole : steps
-  const { data: sums, groupTotals: groups = sums } = query.data ?? {}
-  const total = query.data?.total ?? (areStepsGone ? sums?.[0] : undefined) ?? (sums && null)
-  return { query, steps, total, groups }
+  const { data: sums, groupTotals = [], total } = query.data ?? {}
+  return { query, total, groups: groupTotals.length > 0 ? groupTotals : sums }
 }
 
 /** Whether a call of the period has a known user, and the reader sees figures of all people. */
@@ -55,4 +55,10 @@ export function useHasPeople(period: Period, everyMs: number | false): boolean {
   const people = useSums(period, 'all', { everyMs, groupBy: 'user', order: 'cost' })
   const { data, onlyUser } = people.data ?? {}
   return onlyUser === null && data?.some(({ group }) => group !== null) === true
+}
+
+/** For the tiles, the chart of spend and the top models, which share one request. */
+export function useSpend({ current, step }: ResolvedRange, everyMs: number | false) {
+  const ofTargets = { groupBy: 'target', order: 'cost', percentiles: 'totals' } as const
+  return useTotals(current, step, { everyMs, ...ofTargets })
 }

@@ -32,27 +32,33 @@ function listPages(users: number, sessions: number): Readonly<Record<string, Pag
   const session = sessions - 40
   const user = `user=${encodeURIComponent(userOf(userOfSession(session, users)))}`
   const [tag, ofSession] = [`tag=${teamOf(3)}`, `session=${sessionOf(session)}`]
-  // `finished` is without the current hour, for the comparison with `earlier`.
-  const overview = (fromMs: number, earlier: string, step: string) => {
-    const [of, finished] = [range(fromMs), range(fromMs, hourMs - HOUR_MS)]
-    return [
-      ...sums(
-        ...[of, earlier].map((period) => `${period}&interval=${step}&totals=true`),
-        `${finished}&interval=all`,
-        `${of}&interval=${step}&group_by=target&order=cost&percentiles=false&totals=true`,
-        ...['user', 'key', 'gate'].map(
-          (group) => `${of}&interval=all&group_by=${group}&order=cost&percentiles=false`,
-        ),
-        `${range(hourMs - 30 * DAY_MS)}&interval=all&group_by=target&percentiles=false`,
-      ),
-      `/v1/analytics/refused?${of}&interval=all`,
-      '/v1/access-tokens?limit=200',
-    ]
-  }
-  const breakdown = (of: string, step: string, group: string, filter = '') => [
+  const unpriced = `/v1/analytics?${range(hourMs - 30 * DAY_MS)}&interval=all&group_by=target&percentiles=false`
+  const refusedOf = (of: string) => `/v1/analytics/refused?${of}&interval=all`
+  // What the tiles leave out of the comparison with `earlier` is the current hour.
+  const overview = (of: string, earlier: string, step: string) => [
     ...sums(
-      `${of}&interval=${group === 'session' ? 'all' : step}&group_by=${group}&order=cost&totals=true${filter}`,
+      `${of}&interval=${step}&group_by=target&order=cost&percentiles=totals&totals=true`,
+      `${earlier}&interval=all&percentiles=true`,
+      `${range(hourMs - HOUR_MS)}&interval=all&percentiles=false`,
+      ...['user', 'key', 'gate'].map(
+        (group) => `${of}&interval=all&group_by=${group}&order=cost&percentiles=false`,
+      ),
     ),
+    refusedOf(of),
+    ...['/v1/logs?limit=1', '/v1/account', '/v1/budgets?limit=200', '/v1/fuse-stops'],
+    '/v1/access-tokens?limit=200',
+  ]
+  const breakdown = (of: string, step: string, group: string, filter = '') =>
+    sums(
+      group === 'session'
+        ? `${of}&interval=all&group_by=session&order=cost&limit=50&totals=true${filter}`
+        : `${of}&interval=${step}&group_by=${group}&order=cost&totals=true&percentiles=totals${filter}`,
+    )
+  /** Without a filter by callers. */
+  const analytics = (of: string, step: string, group: string) => [
+    ...breakdown(of, step, group),
+    refusedOf(of),
+    `/v1/analytics/latency?${of}&interval=${step}`,
   ]
   const person = (of: string, step: string) => [
     ...sums(
@@ -67,17 +73,20 @@ function listPages(users: number, sessions: number): Readonly<Record<string, Pag
   ]
   return {
     'overview of 7 days': overview(
-      hourMs - 7 * DAY_MS,
+      week,
       range(hourMs - 14 * DAY_MS, hourMs - HOUR_MS - 7 * DAY_MS),
       'hour',
     ),
     'overview of 30 days': overview(
-      dayMs - 29 * DAY_MS,
+      month,
       range(dayMs - 59 * DAY_MS, hourMs - HOUR_MS - 30 * DAY_MS),
       'day',
     ),
-    'people of 7 days': sums(`${week}&interval=all&group_by=user&order=cost&limit=1000`),
-    'people of 30 days': sums(`${month}&interval=all&group_by=user&order=cost&limit=1000`),
+    'people of 7 days': sums(`${week}&interval=all&group_by=user&order=cost&limit=100`),
+    'people of 30 days': sums(`${month}&interval=all&group_by=user&order=cost&limit=100`),
+    'a page of the bill of people': sums(
+      `${month}&interval=all&group_by=user&order=cost&limit=1000`,
+    ),
     'person, 7 days': person(week, 'hour'),
     'person, 30 days': person(month, 'day'),
     'sessions, latest first': [`/v1/usage/sessions?${month}&order=last&limit=50`],
@@ -86,10 +95,14 @@ function listPages(users: number, sessions: number): Readonly<Record<string, Pag
     'a session': [`/v1/usage/sessions/${sessionOf(session)}?limit=100`],
     ...Object.fromEntries(
       ['gate', 'key', 'user', 'session', 'tag', 'model', 'provider'].flatMap((group) => [
-        [`analytics by ${group}, 7 days`, breakdown(week, 'hour', group)],
-        [`analytics by ${group}, 30 days`, breakdown(month, 'day', group)],
+        [`analytics by ${group}, 7 days`, analytics(week, 'hour', group)],
+        [`analytics by ${group}, 30 days`, analytics(month, 'day', group)],
       ]),
     ),
+    'analytics by user and model, 7 days': analytics(week, 'hour', 'user&then_by=model'),
+    'analytics by user and model, 30 days': analytics(month, 'day', 'user&then_by=model'),
+    'analytics by gate and model, 30 days': analytics(month, 'day', 'gate&then_by=model'),
+    'calls without a price, 30 days': [unpriced],
     'a user’s agents, 7 days': breakdown(week, 'hour', 'agent', `&${user}`),
     'a tag’s models, 7 days': breakdown(week, 'hour', 'model', `&${tag}`),
     'a tag’s models, 30 days': breakdown(month, 'day', 'model', `&${tag}`),

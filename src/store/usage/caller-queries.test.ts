@@ -423,7 +423,7 @@ const WHOLE = { fromMs: START + 3 * HOUR_MS, toMs: START + DAYS * DAY_MS - HOUR_
 const EXAMPLE_QUERIES: UsageQuery[] = (
   ['user', 'session', 'agent', 'tag', 'model', 'provider', 'key', null] as const
 ).flatMap((groupBy) =>
-  (['all', 'day'] as const).flatMap((interval) => [
+  (['all', 'day', 'hour'] as const).flatMap((interval) => [
     { ...WHOLE, interval, groupBy },
     { ...WHOLE, interval, groupBy, userId: 'user_1' },
     { ...WHOLE, interval, groupBy, tagId: T2 },

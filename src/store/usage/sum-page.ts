@@ -29,11 +29,14 @@ export async function sumPage(
   const { thenBy: _second, ...ofAll } = { ...query, groupBy: null }
   const isFiltered = isOfCallers(ofAll)
   const days = isFiltered ? undefined : daysOfCallers(query)
+  // Hours of callers are read from the calls, but days rank them.
+  const interval = days === undefined || query.interval === 'hour' ? 'all' : query.interval
+  const ofSteps = { ...reading, query: { ...ofAll, interval } }
   const account =
     isFiltered || (days === undefined && !hasTotals)
       ? undefined
-      : await sumAccount(moment, { ...reading, query: ofAll }, days)
-  const rest = account && days && (await readRest(moment, reading, days, account.days))
+      : await sumAccount(moment, ofSteps, days)
+  const rest = account && days && (await readRest(moment, ofSteps, days, account.days))
   const summed = isOfWholeSessions(query)
     ? await sumSessions(moment, reading, {
         page,
@@ -54,7 +57,7 @@ export async function sumPage(
 
 function daysOfCallers(query: UsageQuery) {
   const table = dayTableOf(query)
-  const days = planSpans(query).find((span) => span.table === 'usage_days')
+  const days = planSpans({ ...query, interval: 'all' }).find((span) => span.table === 'usage_days')
   return table && days && { table, fromMs: days.fromMs, toMs: days.toMs }
 }
 
@@ -70,7 +73,7 @@ async function sumAccount(
   const { query, hasTotals = false } = reading
   const days: SummedRow[] = []
   const of: UsageReading = hasTotals
-    ? { ...reading, query: span === undefined ? { ...query, interval: 'all' } : query }
+    ? reading
     : {
         ...reading,
         query: { ...query, fromMs: span?.fromMs ?? query.fromMs, toMs: span?.toMs ?? query.toMs },

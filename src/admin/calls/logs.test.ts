@@ -445,6 +445,21 @@ describe('an export', () => {
     await left.body?.cancel()
   })
 
+  test('breaks when the account hides people who were seen at the beginning', async () => {
+    const { attribution, store } = current()
+    await store.calls.insertMany(
+      Array.from({ length: 1_100 }, (_, index) => call(`req_${index}`, { user: 'user_1' })),
+    )
+    const answer = await send({ url: '/v1/logs/export?format=ndjson&user=user_1' })
+    const reader = answer.body?.getReader()
+    expect((await reader?.read())?.done).toBe(false)
+    await attribution.change(DEFAULT_ACCOUNT, { peopleFigures: 'hidden' })
+    const readAll = async () => {
+      while ((await reader?.read())?.done === false);
+    }
+    await expect(readAll()).rejects.toThrow()
+  })
+
   test('rests for calls between its pages while one is under way', async () => {
     await current().store.calls.insertMany(
       Array.from({ length: 550 }, (_, index) => call(`req_${index}`)),

@@ -198,6 +198,7 @@ async function* readPages(
   let before: CallPosition | undefined
   for (;;) {
     await reauthenticate()
+    people.assertStillSees()
     const page = await calls.findPage(accountId, filter, {
       limit: ROWS_PER_PAGE,
       ...(before === undefined ? {} : { before }),

@@ -17,12 +17,16 @@ export class PeopleView {
   readonly self: string | undefined
   readonly #reason: string
   readonly #accountId: AccountId
+  readonly #now: () => PeopleView
   readonly #budgets: Pick<ControlPlaneDependencies['budgets'], 'list'>
 
   constructor(
-    { accountId, actor, token }: ControlPlaneCaller,
-    { attribution, budgets }: Pick<ControlPlaneDependencies, 'attribution' | 'budgets'>,
+    caller: ControlPlaneCaller,
+    dependencies: Pick<ControlPlaneDependencies, 'attribution' | 'budgets'>,
   ) {
+    const { accountId, actor, token } = caller
+    const { attribution, budgets } = dependencies
+    this.#now = () => new PeopleView(caller, dependencies)
     this.#accountId = accountId
     this.#budgets = budgets
     const { peopleFigures } = attribution.settingsOf(accountId)
@@ -68,6 +72,15 @@ export class PeopleView {
     if (this.seesAll) return undefined
     if (this.self === undefined) throw this.refuse('group_by')
     return this.self
+  }
+
+  /**
+   * Called before each part of a file that takes long to send.
+   * @throws GatewayError `forbidden` when the account hides people who were seen at the beginning
+   */
+  assertStillSees(): void {
+    const now = this.#now()
+    if (this.seesAll && !now.seesAll) throw now.refuse('user')
   }
 
   /** The key's id, or `(playground)` for a member who is hidden from the caller. */

@@ -98,7 +98,7 @@ export function bindEndUsers(app: ControlPlaneApp, dependencies: ControlPlaneDep
     const user = toUser(dependencies, accountId, c.req.valid('param').name)
     if (!(await dependencies.endUsers.isStored(accountId, user))) throw nothingStored()
     const reauthenticate = createReauthentication(dependencies, c.env)
-    const pieces = encodeExport(dependencies, { accountId, user, reauthenticate })
+    const pieces = encodeExport(dependencies, { accountId, user, people, reauthenticate })
     const file = { name: 'gatehouse-end-user.json', contentType: 'application/json' }
     // Hono's type of a JSON answer has the body, which is sent in pieces here.
     return toDownload(pieces, file) as never
@@ -145,12 +145,13 @@ function nothingStored(): GatewayError {
 interface Exported {
   readonly accountId: AccountId
   readonly user: string
+  readonly people: PeopleView
   readonly reauthenticate: () => Promise<void>
 }
 
 async function* encodeExport(
   dependencies: ControlPlaneDependencies,
-  { accountId, user, reauthenticate }: Exported,
+  { accountId, user, people, reauthenticate }: Exported,
 ): AsyncGenerator<Uint8Array> {
   const { endUsers } = dependencies
   const encoder = new TextEncoder()
@@ -172,6 +173,7 @@ async function* encodeExport(
     let before = `,${JSON.stringify(list)}:[`
     for await (const page of pages) {
       await reauthenticate()
+      people.assertStillSees()
       const texts = page.map((item) => JSON.stringify(item))
       if (texts.length === 0) continue
       yield encoder.encode(`${before}${texts.join(',')}`)

@@ -26,7 +26,8 @@ export function toDownload(
 
 /**
  * Authenticates the reader of a download again, at most once a second: no more of the file may be
- * sent once the key or session has ended.
+ * sent once the key or session has ended. A reading without parts for a long time ends here when the
+ * client leaves.
  * @returns a function to call before each part of the file; rejects as `authenticateCaller` does
  */
 export function createReauthentication(
@@ -38,6 +39,7 @@ export function createReauthentication(
 ): () => Promise<void> {
   let authenticatedAtMs = systemClock.elapsed()
   return async () => {
+    request.signal.throwIfAborted()
     if (systemClock.elapsed() - authenticatedAtMs < AUTHENTICATED_FOR_MS) return
     await authenticateCaller(dependencies, request, clientAddress)
     authenticatedAtMs = systemClock.elapsed()

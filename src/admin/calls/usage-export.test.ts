@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CostPart } from '../../core/cost.ts'
-import { DEFAULT_ACCOUNT, type GateId } from '../../core/ids.ts'
-import { useControlPlane } from '../control-plane.fixture.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId } from '../../core/ids.ts'
+import { testKey, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
 import { FOCUS_HEADINGS, FocusHour } from './focus-rows.ts'
 
@@ -166,8 +166,34 @@ describe('rows of FOCUS 1.2', () => {
 describe('an export', () => {
   check([
     ['without a format', 'GET /v1/usage/export', undefined, 400, 'format: is required'],
+    [
+      'of eight thousand years',
+      'GET /v1/usage/export?format=focus&to=9999-12-31&from=2026-01-01',
+      undefined,
+      400,
+      'from: must be within ten years before to',
+    ],
     ['of another format', 'GET /v1/usage/export?format=cur', undefined, 400, 'format: must be'],
   ])
+
+  test('of hours without calls ends when its client leaves', async () => {
+    const leaving = new AbortController()
+    const { store, controlPlane } = current()
+    const page = spyOn(store.calls, 'findPage').mockImplementation(async () => {
+      leaving.abort()
+      return { calls: [] }
+    })
+    try {
+      const url = `http://gatehouse.test/v1/usage/export?format=focus&${RANGE}`
+      const headers = { authorization: `Bearer ${testKey}` }
+      const request = new Request(url, { headers, signal: leaving.signal })
+      const answer = await controlPlane.handle(request, 'req_test' as CallId, undefined)
+      await expect(answer.text()).rejects.toThrow()
+      expect(page).toHaveBeenCalledTimes(1)
+    } finally {
+      page.mockRestore()
+    }
+  })
 
   test('of deleted calls is refused with the oldest hour', async () => {
     await current().store.usage.noteCallsDeletedBefore(at('01T09:30:00'))

@@ -18,6 +18,7 @@ import { FOCUS_HEADINGS, FocusHour } from './focus-rows.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+const LONGEST_MS = 3_660 * DAY_MS
 const CALLS_PER_PAGE = 200
 
 const exportRoute = createRoute({
@@ -49,6 +50,7 @@ export function bindUsageExport(
     const toMs = Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS
     const fromMs = Math.floor((from ?? toMs - DAY_MS) / HOUR_MS) * HOUR_MS
     const { accountId } = callerOf(c.env)
+    assertBounded(fromMs, toMs)
     await assertRetained(dependencies, fromMs)
     const reauthenticate = createReauthentication(dependencies, c.env)
     const pieces = encodeHours(dependencies, { accountId, fromMs, toMs, reauthenticate })
@@ -57,6 +59,12 @@ export function bindUsageExport(
       contentType: 'text/csv; charset=utf-8',
     })
   })
+}
+
+/** Each hour is read, also without calls. */
+function assertBounded(fromMs: number, toMs: number): void {
+  if (toMs - fromMs <= LONGEST_MS) return
+  throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
 }
 
 /** @throws GatewayError `invalid_request` when calls of the range are deleted */

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import type { AnswerOf, RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
+import { readErrors } from '../../format/usage-measures.ts'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 
@@ -40,13 +41,18 @@ export function RecentUseNote({
 
 export interface RecentUse {
   readonly calls: number
+  /** Without refused calls, as on all pages. */
   readonly errors: number
 }
 
 type Sums = AnswerOf<'GET /v1/analytics'>['data']
 
 export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefined {
-  const useOf = new Map(sums.filter(({ isRest }) => !isRest).map((sum) => [sum.group, sum]))
+  const useOf = new Map(
+    sums
+      .filter(({ isRest }) => !isRest)
+      .map((sum) => [sum.group, { calls: sum.calls, errors: readErrors(sum).errors }]),
+  )
   const isWhole = !sums.some(({ isRest }) => isRest)
   return (keyId) => useOf.get(keyId) ?? (isWhole ? { calls: 0, errors: 0 } : undefined)
 }

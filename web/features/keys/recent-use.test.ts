@@ -23,6 +23,11 @@ test('a key without a sum was not used', () => {
   expect(useOf('quiet')).toEqual({ calls: 0, errors: 0 })
 })
 
+test('refused calls of a key are no errors', () => {
+  const refused = { ...sum('busy', 12), errors: 5, refused: 4 }
+  expect(toRecentUse([refused])('busy')).toEqual({ calls: 12, errors: 1 })
+})
+
 test('a key is not called unused if the sums are incomplete', () => {
   const useOf = toRecentUse([sum('busy', 12), sum(null, 40, true)])
   expect(useOf('quiet')).toBeUndefined()

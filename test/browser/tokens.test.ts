@@ -114,7 +114,7 @@ test('an access token is created with rules, shown once with ready lines, and on
   await dialog().getByRole('button', { name: 'Copy Codex: In the shell' }).click()
   await dialog().getByText('Copied.').waitFor()
   await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('cell', { name: 'jane, laptop', exact: true }).waitFor()
+  await page.getByRole('cell', { name: 'jane, laptop ada@example.com', exact: true }).waitFor()
   expect(await page.content()).not.toContain(token)
 
   expect(await callWith(token)).toBe(200)
@@ -171,6 +171,7 @@ test('a token is changed, and its row shows all gates and that it expires soon',
   await field('Last day').fill(String(day))
   await dialog().getByRole('button', { name: 'Save' }).click()
   const row = page.getByRole('row').filter({ hasText: 'jane' })
+  await row.getByText('ada@example.com').waitFor()
   await row.getByText('all gates').filter({ visible: true }).waitFor()
   await row
     .getByText(/^Expires in [56] days$/)
@@ -252,7 +253,7 @@ test('logs and budgets call a token by its name, and its page shows what it was 
   const fact = (term: string) =>
     page.getByRole('definition').and(page.locator(`dt:text-is("${term}") + dd`))
   expect(await fact('Limits').textContent()).toBe('1,200 requests a minute')
-  expect(await fact('Owner').textContent()).toBe('Ada Owner')
+  expect(await fact('Owner').textContent()).toBe('ada@example.com')
   expect(await findAccessibilityFaults(page)).toEqual([])
   await page.goto('/dashboard/keys')
 })

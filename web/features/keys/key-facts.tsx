@@ -11,6 +11,7 @@ import { PageLink } from '../../ui/links.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Expiry, MaskedKey, useCreatorNames } from './key-table.tsx'
+import { useOwnerNames } from './owner-names.ts'
 import { type AccessToken, LIMIT_FIELDS } from './token-draft.ts'
 
 export type Credential =
@@ -93,17 +94,8 @@ function Rules({ token }: { readonly token: AccessToken }) {
 }
 
 function Owner({ owner }: { readonly owner: AccessToken['owner'] }) {
-  const members = useQuery({
-    ...wholeListQuery('GET /v1/members'),
-    enabled: owner?.type === 'member',
-  })
-  const tags = useQuery({ ...wholeListQuery('GET /v1/tags'), enabled: owner?.type === 'tag' })
-  if (owner === null) return 'no owner'
-  const list = owner.type === 'member' ? members : tags
-  if (list.data === undefined) return NOT_KNOWN
-  const name = list.data.find(({ id }) => id === owner.id)?.name
-  if (name === undefined) return owner.type === 'member' ? 'a former member' : 'a deleted tag'
-  return owner.type === 'member' ? name : `tag ${name}`
+  const nameOf = useOwnerNames([owner])
+  return owner === null ? 'no owner' : (nameOf(owner) ?? NOT_KNOWN)
 }
 
 function BudgetsCard({ keyId }: { readonly keyId: string }) {

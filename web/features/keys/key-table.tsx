@@ -29,6 +29,7 @@ export function KeyTable<Row extends ApiKey>({
   words,
   last,
   phoneNote,
+  ownerOf,
   onChoose,
   stops,
 }: {
@@ -36,6 +37,7 @@ export function KeyTable<Row extends ApiKey>({
   readonly words: { readonly label: string; readonly thing: string; readonly remove: string }
   readonly last: Column<Row>
   readonly phoneNote?: (row: Row) => ReactNode
+  readonly ownerOf?: (row: Row) => string | undefined
   readonly onChoose: (row: Row, step: KeyStep) => void
   /** For credentials that can be stopped. */
   readonly stops?: {
@@ -52,8 +54,8 @@ export function KeyTable<Row extends ApiKey>({
       label={words.label}
       rows={rows}
       thing={words.thing}
-      textOf={(key) => `${key.name} ${key.maskedPrefix}`}
-      searched={`Names and the beginnings of ${words.thing}s are searched.`}
+      textOf={(key) => `${key.name} ${key.maskedPrefix} ${ownerOf?.(key) ?? ''}`}
+      searched={`${ownerOf === undefined ? 'Names' : 'Names, owners'} and the beginnings of ${words.thing}s are searched.`}
       keyOf={({ id }) => id}
       isStackedOnPhones={false}
       columns={[
@@ -67,6 +69,7 @@ export function KeyTable<Row extends ApiKey>({
               </PageLink>{' '}
               <ExhaustedBadge id={key.id} exhausted={exhausted} />{' '}
               <StopBadge stop={stops?.stopOf(key)} />
+              <span className="block text-xs font-normal text-ink-faint">{ownerOf?.(key)}</span>
               <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
                 <MaskedKey apiKey={key} now={now} />
                 {phoneNote?.(key)}

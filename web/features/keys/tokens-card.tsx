@@ -11,6 +11,7 @@ import {
 import { LiftStopDialog, StopDialog } from '../../ui/stop-dialogs.tsx'
 import { CreateTokenDialog } from './create-key-dialog.tsx'
 import { type KeyStep, KeyTable } from './key-table.tsx'
+import { useOwnerNames } from './owner-names.ts'
 import { RecentUseNote } from './recent-use-note.tsx'
 import { RotateTokenDialog } from './rotate-key-dialog.tsx'
 import type { AccessToken } from './token-draft.ts'
@@ -34,7 +35,7 @@ export function TokensCard() {
       create={{ label: 'Create Access Token', dialog: CreateTokenDialog }}
     >
       {(rows, open) => (
-        <KeyTable
+        <TokenTable
           rows={rows}
           words={{ label: 'Access tokens', thing: 'token', remove: 'Revoke' }}
           last={{
@@ -58,6 +59,14 @@ export function TokensCard() {
       )}
     </ResourceCard>
   )
+}
+
+function TokenTable({
+  rows,
+  ...table
+}: Omit<Parameters<typeof KeyTable<AccessToken>>[0], 'ownerOf'>) {
+  const nameOf = useOwnerNames(rows.map(({ owner }) => owner))
+  return <KeyTable rows={rows} ownerOf={({ owner }) => nameOf(owner)} {...table} />
 }
 
 function Gates({ token: { gates } }: { readonly token: AccessToken }) {

@@ -50,6 +50,15 @@ test('people are hidden until the account says otherwise', async () => {
   expect((await run('usage', '--by', 'user')).stdout).toContain('user_1')
 })
 
+test('people are searched; other groups have no search', async () => {
+  const { stdout } = await run('usage', '--by', 'user', '--search', 'user_1')
+  expect([stdout.includes('user_1'), stdout.includes('user_0')]).toEqual([true, false])
+  expect(await run('usage', '--by', 'gate', '--search', 'x')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--search needs --by user or --by tag'),
+  })
+})
+
 const idsOf = ({ stdout }: { readonly stdout: string }) =>
   (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id[0])
 

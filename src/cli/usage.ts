@@ -38,6 +38,7 @@ interface UsageFlags extends CallerFlags {
   readonly key?: string | undefined
   readonly target?: string
   readonly order?: GroupOrder | 'last'
+  readonly search?: string
   readonly limit: number
   readonly csv?: true
 }
@@ -83,6 +84,10 @@ export function bindUsage(program: Command, context: CliContext): void {
         'measure by which groups are ranked, the greatest first; calls when absent (last: sessions)',
       ).choices([...GROUP_ORDERS, 'last']),
     )
+    .option(
+      '--search <text>',
+      'with --by user or tag: groups whose name contains each of these words only, such as repo:',
+    )
     .option('--limit <n>', 'at most this many groups', parseLimit, 50)
     .option('--csv', 'as CSV, with the id of each group beside its name')
     .addHelpText(
@@ -92,6 +97,7 @@ export function bindUsage(program: Command, context: CliContext): void {
         'gatehouse usage --by target --days 7 --order cost',
         'gatehouse usage --by key --order cost --limit 100000 --csv > chargeback.csv',
         'gatehouse usage --by user --order cost --limit 100000 --csv > people.csv',
+        'gatehouse usage --by tag --search repo: --order cost',
         'gatehouse usage --by model --tag repo:gatehouse',
         'gatehouse usage --by user --then-by model --order cost',
       ),
@@ -100,6 +106,8 @@ export function bindUsage(program: Command, context: CliContext): void {
       const isOfTime = flags.by === 'day' || flags.by === 'month'
       if (flags.csv === true && isOfTime)
         throw new CliError('usage', '--csv needs --by with a kind of group, such as --by key.')
+      if (flags.search !== undefined && flags.by !== 'user' && flags.by !== 'tag')
+        throw new CliError('usage', '--search needs --by user or --by tag.')
       if (flags.thenBy !== undefined && isOfTime)
         throw new CliError('usage', '--then-by needs --by with a kind of group, such as --by user.')
       const analytics = await withClient(context, async (client) => {
@@ -167,6 +175,7 @@ function toQuery({
   key,
   target,
   thenBy,
+  search,
   ...callers
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
@@ -177,7 +186,7 @@ function toQuery({
   const picked = { from: from ?? begin, to, gate, key, target, ...pickCallers(callers) }
   return by === 'day' || by === 'month'
     ? { ...picked, interval: by }
-    : { ...picked, interval: 'all', group_by: by, then_by: thenBy }
+    : { ...picked, interval: 'all', group_by: by, then_by: thenBy, search }
 }
 
 type Sum = Schemas['UsageSum']

@@ -84,8 +84,9 @@ export const analyticsQuery = z
       .meta({
         type: 'string',
         description:
-          'Only users whose name contains each of these words, or whose id contains the text, with ' +
-          '`group_by=user` and the interval `all`. The other users are in no sum.',
+          'Only users or tags whose name contains each of these words or whose id contains the text, ' +
+          'and the member with this e-mail address. Needs `group_by=user` or `group_by=tag`, and ' +
+          'the interval `all`. The other groups are in no sum.',
       }),
     percentiles: z
       .enum(['true', 'false', 'totals'])
@@ -118,9 +119,10 @@ export const analyticsQuery = z
       if (query[field] === 'agent' && query.session === undefined && query.user === undefined)
         refuse(field, 'needs session or user for agents')
     }
-    const isOfUsers = query.group_by === 'user' && query.then_by === undefined
-    if (query.search !== undefined && (!isOfUsers || query.interval !== 'all'))
-      refuse('search', 'needs group_by=user alone and the interval "all"')
+    const isOfNamed = query.group_by === 'user' || query.group_by === 'tag'
+    const isSearchable = isOfNamed && query.then_by === undefined && query.interval === 'all'
+    if (query.search !== undefined && !isSearchable)
+      refuse('search', 'needs group_by=user or group_by=tag alone, and the interval "all"')
     if (query.totals === true && (query.cursor ?? query.search) !== undefined)
       refuse('totals', 'must be absent with cursor and search')
     if (query.percentiles === 'totals' && query.totals !== true)

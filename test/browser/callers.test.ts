@@ -351,6 +351,7 @@ test('a member is listed and shown with the e-mail address, since people share n
   })
   await waitForLogRow(gatehouse, answer.headers.get('x-request-id') ?? '')
   await page.goto('/dashboard/people')
+  await page.getByRole('searchbox', { name: 'Find a person' }).fill(email)
   await page.getByRole('row', { name: email }).getByRole('link').click()
   await page.getByText(`${email} · ${id}`).waitFor()
   expect(await findPageFaults(page)).toEqual([])

@@ -79,6 +79,7 @@ test('sums, sessions and budgets by name count the calls of the own account', as
       `${SUMS}&group_by=user&search=ann`,
       `${SUMS}&group_by=session&user=end:ann`,
       `${SUMS}&group_by=tag&tag=team`,
+      `${SUMS}&group_by=tag&search=tea`,
       '/v1/usage/sessions?session=conversation-1',
     ])
       expect([path, (await listOf(side, path)).map((row) => row.calls)]).toEqual([path, [calls]])
@@ -96,6 +97,7 @@ test('the ids of another account find nothing', async () => {
     `/v1/logs?tag=${tag}`,
     `${SUMS}&user=${user}`,
     `${SUMS}&group_by=user&search=${user}`,
+    `${SUMS}&group_by=tag&search=${tag}`,
     `/v1/usage/sessions?session=${session}`,
   ])
     expect([path, await listOf(theirs, path)]).toEqual([path, []])

@@ -130,7 +130,10 @@ export function bindAnalytics(app: ControlPlaneApp, dependencies: ControlPlaneDe
     }
     const page = {
       ...{ order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) },
-      isListed: search === undefined ? undefined : await findUsers(dependencies, accountId, search),
+      isListed:
+        search === undefined || (groupBy !== 'user' && groupBy !== 'tag')
+          ? undefined
+          : await findGroups(dependencies, accountId, groupBy, search),
     }
     const { query, sums, next, totals } = await usage
       .readRange(accountId, asked, page, { percentiles, hasTotals, signal })
@@ -268,16 +271,22 @@ function toTime(timeMs: number): string {
 
 const LEAST_CHARACTERS_OF_ID = 6
 
-/** Users by their stored names, or by a part of the id, as the dashboard shows unnamed users. */
-async function findUsers(
-  { callerNames }: Pick<ControlPlaneDependencies, 'callerNames'>,
+/**
+ * Users and tags by their stored names, or by a part of the id, as the dashboard shows unnamed ones;
+ * a member also by the whole e-mail address.
+ */
+async function findGroups(
+  { callerNames, members }: Pick<ControlPlaneDependencies, 'callerNames' | 'members'>,
   accountId: AccountId,
+  kind: 'user' | 'tag',
   search: string,
-): Promise<(user: string) => boolean> {
+): Promise<(id: string) => boolean> {
   const text = search.trim().toLowerCase()
-  const found = await callerNames.search(accountId, 'user', text.split(/\s+/))
+  const found = await callerNames.search(accountId, kind, text.split(/\s+/))
+  const named = kind === 'user' ? await members.findNamed(accountId, text) : []
+  const ids = new Set([...found, ...named.map(({ userId }) => userId)])
   const isOfId = text.length >= LEAST_CHARACTERS_OF_ID
-  return (user) => found.has(user) || (isOfId && user.includes(text))
+  return (id) => ids.has(id) || (isOfId && id.includes(text))
 }
 
 type NamedGroups = Pick<UsageSumBody, 'group' | 'name' | 'thenGroup' | 'thenName'>

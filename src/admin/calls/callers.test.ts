@@ -191,6 +191,35 @@ test('users are searched by words of their names and by their ids, in pages', as
   expect((await send({ url: `${url}&search=ann` })).status).toBe(403)
 })
 
+test('tags are searched by words of their names, such as the values of one tag', async () => {
+  const { store, attribution } = current()
+  const hashOf = (name: string) => `${attribution.hash(DEFAULT_ACCOUNT, 'tag', name)}`
+  const tags = ['repo:one', 'repo:two', 'team-a']
+  await store.callerNames.write(
+    tags.map((name) => ({
+      ...{ accountId: DEFAULT_ACCOUNT, kind: 'tag' as const, name },
+      hash: hashOf(name),
+    })),
+    Date.now(),
+  )
+  await store.calls.insertMany([
+    call('req_t1', {
+      startedAt: at('02T11:00:00'),
+      tags: `${hashOf('repo:one')} ${hashOf('team-a')}`,
+    }),
+    call('req_t2', { startedAt: at('02T11:00:00'), tags: hashOf('repo:two') }),
+  ])
+  const find = async (search: string) => {
+    const url = `/v1/analytics?${MONTH}&group_by=tag&search=${encodeURIComponent(search)}`
+    const { data } = (await sendForJson({ url })) as { data: Sum[] }
+    return data.map(({ name }) => name).toSorted()
+  }
+  expect(await find('repo:')).toEqual(['repo:one', 'repo:two'])
+  expect(await find('two')).toEqual(['repo:two'])
+  const byKey = `/v1/analytics?${MONTH}&group_by=key&search=x`
+  expect((await send({ url: byKey })).status).toBe(400)
+})
+
 test('filters take names, ids and hashes', async () => {
   const counted = async (query: string) =>
     (await groups(query)).map((group) => (group as unknown[])[2])

@@ -136,7 +136,7 @@ export function PeoplePage() {
                 </EmptyState>
               ) : (
                 <EmptyState title="No person matches">
-                  The search looks at names and ids.
+                  The search looks at names, ids and whole e-mail addresses.
                 </EmptyState>
               )
             ) : (

@@ -1,6 +1,7 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw, X } from 'lucide-react'
+import { useState } from 'react'
 import { HASHED_KINDS } from '../../../src/contract/words.ts'
 import { useCallerNames } from '../../api/caller-names.ts'
 import { refresh } from '../../api/operation-query.ts'
@@ -12,9 +13,17 @@ import { Page } from '../../ui/page.tsx'
 import { PeopleHiddenNote } from '../../ui/people-hidden-note.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { useUserName } from '../../ui/use-user-name.ts'
 import { BreakdownCard } from './breakdown-card.tsx'
-import { type Choices, GROUPS, NAMED_GROUPS, parseChoices, toSearch } from './choices.ts'
+import {
+  type Choices,
+  GROUPS,
+  isSearchable,
+  NAMED_GROUPS,
+  parseChoices,
+  toSearch,
+} from './choices.ts'
 import { LatencyCard } from './latency-card.tsx'
 
 export function AnalyticsPage() {
@@ -117,7 +126,7 @@ function FilterBar({
             key={group}
             type="button"
             aria-pressed={choices.by === group}
-            onClick={() => onChange({ by: group })}
+            onClick={() => onChange({ by: group, find: undefined })}
             className={classNames(
               'h-7 rounded-md px-2.5 text-[13px] whitespace-nowrap transition-colors focus-visible:-outline-offset-2',
               choices.by === group
@@ -144,6 +153,14 @@ function FilterBar({
           </option>
         ))}
       </select>
+      {isSearchable(choices) && (
+        <FindField
+          key={choices.by}
+          label={`Find a ${choices.by === 'tag' ? 'tag' : 'person'}`}
+          found={choices.find}
+          onFind={(find) => onChange({ find })}
+        />
+      )}
       {active.length > 0 && (
         <ul aria-label="Filters" className="flex min-w-0 flex-wrap items-center gap-2">
           {active.map(({ filter, value }) => {
@@ -181,5 +198,36 @@ function FilterBar({
         </ul>
       )}
     </div>
+  )
+}
+
+function FindField({
+  label,
+  found = '',
+  onFind,
+}: {
+  readonly label: string
+  readonly found: string | undefined
+  readonly onFind: (text: string | undefined) => void
+}) {
+  const [typed, setTyped] = useState(found)
+  return (
+    <form
+      className="w-full sm:w-auto"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onFind(typed.trim() || undefined)
+      }}
+    >
+      <SearchField
+        label={label}
+        placeholder={`${label}, then Enter`}
+        value={typed}
+        onChange={(text) => {
+          setTyped(text)
+          if (text === '') onFind(undefined)
+        }}
+      />
+    </form>
   )
 }

@@ -46,7 +46,7 @@ export function BreakdownCard({
   readonly range: ResolvedRange
   readonly onChange: (change: Partial<Choices>) => void
 }) {
-  const { by, thenBy, show } = choices
+  const { by, thenBy, find, show } = choices
   const zone = useTimeZone()
   const asked = {
     from: new Date(range.current.fromMs).toISOString(),
@@ -56,8 +56,8 @@ export function BreakdownCard({
   const [limit, setLimit] = useState(GROUPS_AT_FIRST)
   const order = orderOf(choices)
   const ofGroups = { ...asked, interval: 'all', group_by: by, then_by: thenBy } as const
-  // Sessions are sums over the whole range only.
-  const hasSteps = by !== 'session' && thenBy !== 'session'
+  // Sessions and found groups are sums over the whole range only.
+  const hasSteps = by !== 'session' && thenBy !== 'session' && find === undefined
   // The chart shows the top groups by its measure, whatever the table's order.
   const steps = useQuery({
     ...operationQuery('GET /v1/analytics', {
@@ -74,7 +74,7 @@ export function BreakdownCard({
   const hasOwnTable = !hasSteps || order !== show || limit > GROUPS_AT_FIRST
   const table = useQuery({
     ...operationQuery('GET /v1/analytics', {
-      query: { ...ofGroups, order, limit, totals: !hasSteps },
+      query: { ...ofGroups, search: find, order, limit, totals: !hasSteps && find === undefined },
     }),
     enabled: hasOwnTable,
   })
@@ -105,7 +105,7 @@ export function BreakdownCard({
   const largest = listLargest(toRows(shown.drawnSums) ?? [], DRAWN[show])
   const paint = useGroupPaints(shownThen === undefined ? shownBy : 'pair', largest)
   const download = useMutation({
-    mutationFn: () => askAllGroups({ ...ofGroups, order }),
+    mutationFn: () => askAllGroups({ ...ofGroups, search: find, order }),
     onSuccess: (sums) => {
       const zoneOfFile = range.hasUtcDays ? 'utc' : zone
       const days = [range.current.fromMs, range.current.toMs - 1]
@@ -150,7 +150,7 @@ export function BreakdownCard({
       {shown.total !== undefined && shown.total.cost.unpricedCalls > 0 && (
         <UnpricedCalls gate={shownChoices.filters.gate} />
       )}
-      {shownBy !== 'session' && shownThen !== 'session' && (
+      {shownBy !== 'session' && shownThen !== 'session' && shownChoices.find === undefined && (
         <Card>
           <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
             <DrawnSelect
@@ -196,6 +196,8 @@ export function BreakdownCard({
         </CardHeader>
         {rows === undefined ? (
           <RowSkeletons />
+        ) : rows.length === 0 && shownChoices.find !== undefined ? (
+          <EmptyState title="No name matches">Every typed word must be in the name.</EmptyState>
         ) : (
           <SumsTable
             sums={rows}

@@ -36,6 +36,8 @@ export interface Choices {
   readonly by: GroupName
   /** The second dimension: a row for each pair. */
   readonly thenBy: GroupName | undefined
+  /** Words of the names of people or tags. */
+  readonly find: string | undefined
   readonly show: DrawnName
   readonly filters: Readonly<Partial<Record<NamedGroupBy, string>>>
   readonly sort: string
@@ -53,15 +55,23 @@ export function parseChoices(search: Search): Choices {
     }),
   )
   const by = GROUPS.find(([name]) => name === search.by)?.[0] ?? 'gate'
+  const thenBy = GROUPS.find(([name]) => name === search.thenBy && name !== by)?.[0]
+  const canFind = isSearchable({ by, thenBy }) && typeof search.find === 'string'
   return {
     range: parseRangeChoice(search),
     by,
-    thenBy: GROUPS.find(([name]) => name === search.thenBy && name !== by)?.[0],
+    thenBy,
+    find: canFind && search.find !== '' ? String(search.find) : undefined,
     show,
     filters,
     sort: typeof search.sort === 'string' ? search.sort : show,
     isAscending: search.order === 'asc',
   }
+}
+
+/** The server searches the names of single groups of these kinds. */
+export function isSearchable({ by, thenBy }: Pick<Choices, 'by' | 'thenBy'>): boolean {
+  return (by === 'user' || by === 'tag') && thenBy === undefined
 }
 
 /** The server's ranking of groups, so that the first page matches the table's order. */
@@ -79,6 +89,7 @@ export function toSearch(choices: Choices): Record<string, string> {
     ...(choices.thenBy === undefined || choices.thenBy === choices.by
       ? {}
       : { thenBy: choices.thenBy }),
+    ...(choices.find !== undefined && isSearchable(choices) ? { find: choices.find } : {}),
     ...(choices.show === 'calls' ? {} : { show: choices.show }),
     ...(choices.sort === choices.show ? {} : { sort: choices.sort }),
     ...(choices.isAscending ? { order: 'asc' } : {}),

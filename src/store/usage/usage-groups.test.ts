@@ -208,3 +208,31 @@ test.each(databases)(
     })
   },
 )
+
+test.each(databases)(
+  'calls without a person or tag are a group of their own in steps of an hour, on $name',
+  async (kind) => {
+    await withStore(kind, async (store) => {
+      const [user, tags] = ['user_1', '4'.repeat(16)]
+      const startedAt = FROM_MS + 30 * HOUR_MS
+      await store.calls.insertMany([
+        createCallRecord({ startedAt, user, tags, usage, cost: costs(1) }),
+        createCallRecord({ startedAt, usage, cost: costs(1) }),
+      ])
+      for (const [groupBy, group] of [
+        ['user', user],
+        ['tag', tags],
+      ] as const)
+        for (const hasTotals of [true, false]) {
+          // The first day is not whole, and the second day has sums by day.
+          const query = { ...BY_KEY, fromMs: FROM_MS + HOUR_MS, groupBy, interval: 'hour' } as const
+          const page = { order: 'calls', limit: 50 } as const
+          const { sums } = await store.usage.readRange(accountId, query, page, { hasTotals })
+          expect(sums.map((sum) => [sum.group, sum.isRest])).toEqual([
+            [null, false],
+            [group, false],
+          ])
+        }
+    })
+  },
+)

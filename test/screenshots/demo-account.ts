@@ -31,6 +31,12 @@ const GATES = [
     ],
   },
   {
+    id: 'coding',
+    displayName: 'Coding agents',
+    description: 'Claude Code, Codex and opencode of the developers.',
+    targets: [{ model: 'anthropic/claude-sonnet-4-5' }, { model: 'openai/gpt-5' }],
+  },
+  {
     id: 'research',
     displayName: 'Research',
     description: 'Long context. On the account’s own key.',
@@ -72,7 +78,7 @@ export async function makeDemoAccount(gatehouse: Gatehouse): Promise<ReadonlyMap
   })
   await make(gatehouse, 'PUT', '/v1/provider-keys/gemini', { key: 'not-a-real-provider-key-000' })
   const keys = new Map<string, string>()
-  for (const name of ['production', 'editor plug-in', 'notebooks', 'CI']) {
+  for (const name of ['production', 'editor plug-in', 'notebooks', 'CI', 'coding agents']) {
     keys.set(name, (await createKey(gatehouse, name)).id)
   }
   await make(gatehouse, 'POST', '/v1/budgets', {
@@ -88,6 +94,16 @@ export async function makeDemoAccount(gatehouse: Gatehouse): Promise<ReadonlyMap
     limitTokens: 5_000_000,
     period: 'day',
     alertAt: [0.8],
+  })
+  await make(gatehouse, 'POST', '/v1/budgets', {
+    name: 'Each developer, monthly',
+    scope: 'each-user',
+    limitUsd: 60,
+    period: 'month',
+  })
+  await make(gatehouse, 'PATCH', '/v1/account/attribution', {
+    endUsers: true,
+    peopleFigures: 'owner',
   })
   await make(gatehouse, 'POST', '/v1/invitations', { email: 'grace@example.com' })
   return keys

@@ -182,8 +182,8 @@ function pickTraffic(share: number): Traffic {
   return TRAFFIC[0] as Traffic
 }
 
-/** As the gateway prices, roughly: two rates are enough for pictures. */
-function createPricing(): Making['price'] {
+/** As the gateway prices, roughly: three rates are enough for pictures. */
+export function createPricing(): Making['price'] {
   const table = loadPriceTable()
   return (target, usage) => {
     const [provider = '', model = ''] = target.split('/')
@@ -194,14 +194,18 @@ function createPricing(): Making['price'] {
         ? value
         : rate((value as { readonly base?: number } | undefined)?.base ?? 0)
     const nanoUsd = costOfParts([
-      { count: usage.inputTokens, usdPerMillion: rate(prices?.input_mtok) },
+      {
+        count: usage.inputTokens - usage.cachedInputTokens,
+        usdPerMillion: rate(prices?.input_mtok),
+      },
+      { count: usage.cachedInputTokens, usdPerMillion: rate(prices?.cache_read_mtok) },
       { count: usage.outputTokens, usdPerMillion: rate(prices?.output_mtok) },
     ])
     return { nanoUsd, status: 'exact', source: table.source }
   }
 }
 
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296

@@ -55,6 +55,26 @@ export const PICTURES: readonly Picture[] = [
     },
   },
   { name: 'analytics', path: '/analytics', isOnPhone: true },
+  { name: 'people', path: '/people?range=30d', isOnPhone: true },
+  {
+    name: 'person',
+    path: '/people?range=30d',
+    isOnPhone: true,
+    async prepare(page) {
+      await page.getByRole('region', { name: 'People' }).getByRole('link').first().click()
+      await page.getByRole('list', { name: 'Budgets' }).waitFor()
+    },
+  },
+  { name: 'sessions', path: '/sessions?range=30d&order=cost', isOnPhone: true },
+  {
+    name: 'session',
+    path: '/sessions?range=30d&order=cost',
+    isOnPhone: true,
+    async prepare(page) {
+      await page.getByRole('region', { name: 'Sessions' }).getByRole('link').first().click()
+      await page.getByRole('region', { name: 'Main agent' }).waitFor()
+    },
+  },
   { name: 'settings', path: '/settings' },
   { name: 'members', path: '/settings/members' },
   { name: 'limits', path: '/settings/limits' },

@@ -10,6 +10,7 @@ import { OWNER, openBrowser, signUpOwner } from '../support/chromium.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 import { callTheSandbox, makeDemoAccount } from './demo-account.ts'
+import { seedAgents } from './demo-agents.ts'
 import { seedHistory } from './demo-history.ts'
 import { PICTURES } from './pictures.ts'
 
@@ -56,7 +57,10 @@ try {
   const keys = await makeDemoAccount(gatehouse)
   // The history is written past the server, so the server has to be away meanwhile.
   await gatehouse.stop()
-  const count = await seedHistory(folder.path, keys, Date.now())
+  const now = Date.now()
+  const count =
+    (await seedHistory(folder.path, keys, now)) +
+    (await seedAgents(folder.path, keys.get('coding agents') ?? '', now))
   console.log(`${count} calls made up`)
   gatehouse = await startGatehouse({
     dataFolder: folder.path,

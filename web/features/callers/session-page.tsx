@@ -82,7 +82,7 @@ export function SessionPage() {
           <Card className="min-w-0">
             <CardHeader
               title="Context growth"
-              note="Input tokens of each call, the cached part dark."
+              note="Input tokens of each call. The faint part was not cached."
             />
             <ContextGrowth calls={calls} />
           </Card>

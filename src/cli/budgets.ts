@@ -275,7 +275,7 @@ function withLimitOptions(command: Command): Command {
     .option('--usd <amount>', 'US dollars a period', parseUsd)
     .option(
       '--alert-at <shares>',
-      'shares at which webhooks are sent an event, such as 0.5,0.8,1',
+      'shares at which webhooks are sent an event, such as 0.5,0.8,1; not of each-user and each-key',
       parseShares,
     )
     .addOption(
@@ -356,6 +356,11 @@ function scopeOf({ scope, keyId, gateId, member, endUser, tag }: Budget): string
   return `the ${scope} ${keyId ?? gateId ?? member ?? endUser ?? tag}`
 }
 
+function alertsOf(budget: Budget): string {
+  if (isDefault(budget)) return `none: ${budget.scope} budgets send no alerts`
+  return budget.alertAt.join(', ') || '-'
+}
+
 function periodOf({ period, timeZone }: Budget): string {
   return timeZone === 'UTC' ? period : `${period}, ${timeZone}`
 }
@@ -393,7 +398,7 @@ function show(budget: Budget, isJson: boolean): void {
       ...(budget.raise === null ? [] : [['raised', raiseOf(budget)] as const]),
       ...(budget.message === null ? [] : [['message', budget.message] as const]),
       ['fuse', describeFuse(budget.fuse)],
-      ['alerts', budget.alertAt.join(', ') || '-'],
+      ['alerts', alertsOf(budget)],
       ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
     ],
     NAME_WIDTH,

@@ -37,6 +37,14 @@ test('account shows the plan of the configuration file, if there is one', async 
   expect(JSON.parse(stdout)).toMatchObject({ plan: 'pro', limits: { requestsPerMinute: 1000 } })
 })
 
+test('a budget for each key says that it sends no alerts', async () => {
+  const create = ['budgets', 'create', '--scope', 'each-key', '--usd', '5', '--period', 'day']
+  const { stdout } = await run([...create, '--alert-at', '0.5'])
+  expect(stdout).toMatch(/^alerts +none: each-key budgets send no alerts$/m)
+  const id = /^id +(\S+)$/m.exec(stdout)?.[1] ?? ''
+  expect((await run(['budgets', 'delete', id, '--yes'])).exitCode).toBe(0)
+})
+
 test('the switches of attribution name the budgets that count no call', async () => {
   const endUsers = ['account', 'attribution', '--end-users']
   const create = ['budgets', 'create', '--end-user', 'bob', '--usd', '5', '--period', 'day']

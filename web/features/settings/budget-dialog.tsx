@@ -334,5 +334,5 @@ export function describePeriod(period: Period): string {
 }
 
 export function hintOfAlerts(period: Period): string {
-  return `Alerts are percentages of the limit. Each alert sends one event${period === 'total' ? '' : ' per period'}.`
+  return `Alerts are percentages of the limit. Each alert sends one event${period === 'total' ? '' : ' per period'}. Budgets for each user or key send no alerts.`
 }

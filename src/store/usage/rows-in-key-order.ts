@@ -12,10 +12,8 @@ const ROWS_OF_STATEMENT = 500
 
 export interface RowsInKeyOrder {
   readonly table: SourceTable
-  /** The columns of the primary key after the account, beginning with `starts_at`. */
+  /** The columns of the primary key after the account: `starts_at`, then columns of text. */
   readonly key: readonly string[]
-  /** Text columns begin with `''`. */
-  readonly numbers?: readonly string[]
   readonly columns: readonly RawBuilder<unknown>[]
   readonly where?: RawBuilder<unknown>
   readonly fromMs: number
@@ -27,7 +25,7 @@ type Place = Readonly<Record<string, unknown>>
 export async function* readInKeyOrder<Row extends SummedRow>(
   database: Kysely<Schema>,
   { accountId, turns }: Pick<UsageReading, 'accountId' | 'turns'>,
-  { table, key, numbers = [], columns, where = sql``, fromMs, toMs }: RowsInKeyOrder,
+  { table, key, columns, where = sql``, fromMs, toMs }: RowsInKeyOrder,
 ): AsyncGenerator<ReadRows<Row>> {
   const names = sql.join(key.map((name) => sql.ref(name)))
   const places = key.map((name) => Symbol(name))
@@ -36,10 +34,7 @@ export async function* readInKeyOrder<Row extends SummedRow>(
     WHERE account_id = ${accountId} AND (${names}) > (${sql.join(places)})
       AND starts_at < ${toMs} ${where}
     ORDER BY ${names} LIMIT ${ROWS_OF_STATEMENT}`.compile(database)
-  let last: readonly unknown[] = key.map((name) => {
-    if (name === 'starts_at') return fromMs
-    return numbers.includes(name) ? -1 : ''
-  })
+  let last: readonly unknown[] = key.map((name) => (name === 'starts_at' ? fromMs : ''))
   for (;;) {
     const after = new Map(places.map((place, index) => [place, last[index]]))
     const parameters = compiled.parameters.map((value) =>

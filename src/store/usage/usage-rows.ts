@@ -10,11 +10,10 @@ import { compileCalls } from './call-row-sums.ts'
 import { readCallerDays } from './caller-day-rows.ts'
 import { exceptBefore, toGroupColumn, toRanked } from './ranked-groups.ts'
 import { readInSlices } from './read-in-slices.ts'
-import { readInKeyOrder } from './rows-in-key-order.ts'
 import { findSessionSpan } from './session-span.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { IN_PARTS, querySummed } from './summed-rows.ts'
-import { COUNTERS, DAY_MS, DIMENSIONS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
+import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
 import {
   RANKED,
   type ReadRows,
@@ -60,10 +59,6 @@ export async function* readUsageRows(
       yield* readCallerDays(transaction, reading, { ...span, table })
       continue
     }
-    if (table !== 'calls' && hasManyGroups(transaction, reading)) {
-      yield* readSingleRows(transaction, reading, { ...span, table })
-      continue
-    }
     const ask = compileSource(transaction, reading, table)
     const { firstMs, ...shortest } = SLICES[table]
     const hasHistograms = table !== 'calls' && reading.columns === undefined
@@ -79,36 +74,6 @@ export async function* readUsageRows(
 function columnsOf({ columns }: UsageReading): readonly string[] {
   const summed = columns === 'ranks' ? [...RANKED, 'refused'] : SUMMED
   return ['starts_at', 'group', 'second', ...summed]
-}
-
-/** Whether SQLite reads single rows in place of sums by group. */
-function hasManyGroups(
-  database: Kysely<Schema>,
-  { query, columns, groups }: UsageReading,
-): boolean {
-  const isByKey = query.groupBy === 'key' && query.thenBy === undefined
-  return isByKey && columns !== undefined && groups === undefined && isSqlite(database)
-}
-
-function readSingleRows(
-  database: Kysely<Schema>,
-  reading: UsageReading,
-  span: Span,
-): AsyncGenerator<ReadRows<SummedRow>> {
-  const { query, columns } = reading
-  const summed = columns === 'ranks' ? RANKED : COUNTERS
-  return readInKeyOrder<SummedRow>(database, reading, {
-    ...span,
-    key: DIMENSIONS,
-    numbers: ['status_class'],
-    columns: [
-      sql`${toGroupColumn('key_id', query)} AS ${sql.ref('group')}`,
-      ...summed.map((name) => sql.ref(name)),
-      sql`${REFUSED} AS refused`,
-      sql`${UNPRICED} AS unpriced`,
-    ],
-    where: filterOf(query),
-  })
 }
 
 function filterOf({ gateId, target, keyId }: UsageQuery): RawBuilder<unknown> {

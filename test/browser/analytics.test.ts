@@ -128,6 +128,15 @@ test('the page is accessible in both palettes, and fits a phone', async () => {
   expect(await findFaultsOfPalettes(page)).toEqual([])
 })
 
+test('the chosen breakdown is in view on a phone', async () => {
+  const { page } = visit
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/dashboard/analytics?by=provider')
+  const box = await page.getByRole('button', { name: 'Provider', exact: true }).boundingBox()
+  expect(box?.x).toBeGreaterThan(0)
+  expect((box?.x ?? 390) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+})
+
 test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -99,6 +99,11 @@ function toLatencyFilters({ target, ...filters }: Choices['filters']) {
 
 const LOGS: string = '/logs'
 
+/** A phone shows only the first choices of the row. */
+function scrollToView(chosen: HTMLElement | null): void {
+  chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+}
+
 function FilterBar({
   choices,
   onChange,
@@ -126,6 +131,7 @@ function FilterBar({
             key={group}
             type="button"
             aria-pressed={choices.by === group}
+            ref={choices.by === group ? scrollToView : undefined}
             onClick={() => onChange({ by: group, find: undefined })}
             className={classNames(
               'h-7 rounded-md px-2.5 text-[13px] whitespace-nowrap transition-colors focus-visible:-outline-offset-2',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { formatRemaining, inEnglish } from './times.ts'
+import { formatRelative, formatRemaining, inEnglish } from './times.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 
@@ -15,6 +15,18 @@ test.each([
   [604_799, 'in 7 days'],
 ])('%i seconds leave %s', (seconds, words) => {
   expect(formatRemaining(NOW + seconds * 1_000, NOW)).toBe(words)
+})
+
+test.each([
+  [59, 'just now'],
+  [60, '1 minute ago'],
+  [3_569, '59 minutes ago'],
+  [3_571, '1 hour ago'],
+  [84_599, '23 hours ago'],
+  [84_601, 'yesterday'],
+  [27 * 86_400, '4 weeks ago'],
+])('%i seconds are %s', (seconds, words) => {
+  expect(formatRelative(NOW - seconds * 1_000, NOW)).toBe(words)
 })
 
 test.each([

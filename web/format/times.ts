@@ -67,8 +67,11 @@ export function formatDayTime(moment: Moment, zone: TimeZone): string {
 
 export function formatRelative(moment: Moment, now: number = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1_000
-  for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
+  for (const [index, [unit, size]] of UNITS.entries()) {
+    // As the smaller unit would be rounded, so that an hour is never called 60 minutes.
+    const smaller = UNITS[index + 1]?.[1]
+    const rounded = smaller === undefined ? seconds : Math.round(seconds / smaller) * smaller
+    if (Math.abs(rounded) >= size) return relative.format(Math.round(seconds / size), unit)
   }
   return 'just now'
 }

@@ -57,7 +57,7 @@ export const PLAIN_RESOURCES = {
     many: 'tags',
     place: 'tags',
     description: 'A tag is a label for calls: a team, a customer, a repository.',
-    about: 'labels for calls',
+    about: 'labels for calls: teams, repositories, customers',
     purpose: "A tag is the account's name for a team, a customer or a place.",
     deletion: 'A tag created later with the same name is a different tag.',
     update: 'Rename a tag, or describe it',

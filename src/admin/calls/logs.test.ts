@@ -5,7 +5,7 @@ import { callsUnderWay } from '../../core/calls-under-way.ts'
 import { ERROR_KINDS, ERROR_POLICY } from '../../core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
-import { stranger, useControlPlane } from '../control-plane.fixture.ts'
+import { stranger, strangerKey, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
 
 const { check, current, send, sendForJson } = useControlPlane()
@@ -443,6 +443,32 @@ describe('an export', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(1100)
     const left = await send({ url: '/v1/logs/export?format=ndjson' })
     await left.body?.cancel()
+  })
+
+  test('does not begin while ten of the account run, and begins when one ends', async () => {
+    const { store } = current()
+    await store.calls.insertMany(Array.from({ length: 1_100 }, (_, index) => call(`req_${index}`)))
+    const ask = () => send({ url: '/v1/logs/export?format=ndjson' })
+    const readers = []
+    for (let started = 0; started < 10; started += 1) {
+      const reader = (await ask()).body?.getReader()
+      await reader?.read()
+      readers.push(reader)
+    }
+    const refused = await ask()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+    const ofOther = await send({
+      url: '/v1/logs/export?format=ndjson',
+      headers: { authorization: `Bearer ${strangerKey}` },
+    })
+    expect(ofOther.status).toBe(200)
+    await ofOther.text()
+    const [first] = readers
+    while ((await first?.read())?.done === false);
+    const unread = await ask()
+    expect([unread.status, (await ask()).status]).toEqual([200, 429])
+    await unread.body?.cancel()
+    for (const reader of readers) await reader?.cancel()
   })
 
   test('breaks when the account hides people who were seen at the beginning', async () => {

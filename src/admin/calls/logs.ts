@@ -112,7 +112,7 @@ const exportRoute = createRoute({
         'application/x-ndjson': { schema: { type: 'string' } },
       },
     },
-    ...errorAnswers(400),
+    ...errorAnswers(400, 429),
   },
 })
 
@@ -164,7 +164,7 @@ export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDe
       reauthenticate: createReauthentication(dependencies, c.env),
     })
     const file = encodePages(pages, open(people))
-    return toDownload(file, { name: `gatehouse-logs.${format}`, contentType })
+    return toDownload(accountId, file, { name: `gatehouse-logs.${format}`, contentType })
   })
 }
 

@@ -37,7 +37,7 @@ const exportRoute = createRoute({
       description: 'The charges.',
       content: { 'text/csv': { schema: { type: 'string' as const } } },
     },
-    ...errorAnswers(400),
+    ...errorAnswers(400, 429),
   },
 })
 
@@ -54,7 +54,7 @@ export function bindUsageExport(
     await assertRetained(dependencies, fromMs)
     const reauthenticate = createReauthentication(dependencies, c.env)
     const pieces = encodeHours(dependencies, { accountId, fromMs, toMs, reauthenticate })
-    return toDownload(pieces, {
+    return toDownload(accountId, pieces, {
       name: 'gatehouse-focus.csv',
       contentType: 'text/csv; charset=utf-8',
     })

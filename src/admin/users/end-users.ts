@@ -58,7 +58,10 @@ const exportRoute = createRoute({
     'where reading fails half-way, the connection breaks instead of ending.',
   tags,
   request: { params: endUserParameters, query: noQuery },
-  responses: { 200: jsonContent(endUserExport, 'What is stored.'), ...errorAnswers(400, 403, 404) },
+  responses: {
+    200: jsonContent(endUserExport, 'What is stored.'),
+    ...errorAnswers(400, 403, 404, 429),
+  },
 })
 
 const eraseRoute = createRoute({
@@ -101,7 +104,7 @@ export function bindEndUsers(app: ControlPlaneApp, dependencies: ControlPlaneDep
     const pieces = encodeExport(dependencies, { accountId, user, people, reauthenticate })
     const file = { name: 'gatehouse-end-user.json', contentType: 'application/json' }
     // Hono's type of a JSON answer has the body, which is sent in pieces here.
-    return toDownload(pieces, file) as never
+    return toDownload(accountId, pieces, file) as never
   })
 
   app.openapi(eraseRoute, async (c) => {

@@ -22,6 +22,8 @@ export const latencyQuery = z
 
 const MOST_GROUPS = 1_000
 const MOST_GROUPS_OF_STEPS = 50
+/** Of a search. Each word is looked for in each name. */
+const MOST_WORDS = 10
 const GROUPS_PROBLEM = `must be a whole number from 1 to ${MOST_GROUPS}`
 
 const pageFields = {
@@ -79,7 +81,10 @@ export const analyticsQuery = z
     ...pageFields,
     search: z
       .string({ error: 'must be given once' })
-      .regex(/^[^\p{Cc}\p{Cs}]{1,300}$/u, { error: 'must be 1 to 300 characters' })
+      .regex(/^[^\p{Cc}\p{Cs}]{1,300}$/u, { error: 'must be 1 to 300 characters', abort: true })
+      .refine((text) => text.trim().split(/\s+/).length <= MOST_WORDS, {
+        error: `must have at most ${MOST_WORDS} words`,
+      })
       .optional()
       .meta({
         type: 'string',

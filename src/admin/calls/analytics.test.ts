@@ -131,6 +131,10 @@ describe('analytics', () => {
         'cursor: is not a cursor of this list',
       ]),
       ['group_by=key&totals=true&cursor=x', 'totals: must be absent with cursor and search'],
+      [
+        `group_by=user&interval=all&search=${'a+'.repeat(11)}`,
+        'search: must have at most 10 words',
+      ],
       ['totals=yes', 'totals: must be'],
     ].map(([query = '', words = '']): [string, string, undefined, number, string] => [
       query,

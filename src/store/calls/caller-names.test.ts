@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { type AccountId, createUserId, DEFAULT_ACCOUNT } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import { openStore, type Store } from '../open-store.ts'
 import { CallerNameStore } from './caller-names.ts'
 
@@ -36,6 +37,22 @@ describe.each(databases)('names of callers on $name', (kind) => {
       ['2', 'repo:gatehouse'],
     ])
     expect([...(await callerNames.find(STRANGER, 'user', ['end:3']))]).toEqual([['end:3', 'bob']])
+  })
+
+  test('thousands of names are searched in steps, between which other work runs', async () => {
+    const all = Array.from({ length: 1_201 }, (_, at) => String(at))
+    await store.callerNames.write(
+      all.map((at) => ({ ...ours, kind: 'user', hash: `user_${at}`, name: `person ${at}` })),
+      1,
+    )
+    const turns = spyOn(LoopTurns.prototype, 'next')
+    try {
+      const found = await store.callerNames.search(DEFAULT_ACCOUNT, 'user', ['person'])
+      expect([...found].sort()).toEqual(all.map((at) => `user_${at}`).sort())
+      expect(turns).toHaveBeenCalledTimes(2)
+    } finally {
+      turns.mockRestore()
+    }
   })
 
   test('names are searched by words, in upper or lower case', async () => {

@@ -2,6 +2,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { MOST_STORED_NAMES, NAMED_KINDS, type NamedKind } from '../../core/attribution.ts'
 import type { AccountId, UserId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import { containsText } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { Erasures, lockEndUsersShared } from '../usage/erased-users.ts'
@@ -25,6 +26,8 @@ export interface NotedAt {
 
 const ROWS_PER_STATEMENT = 200
 const HASHES_PER_QUERY = 500
+/** Ten words take SQLite some milliseconds. */
+const NAMES_PER_SEARCH = 500
 
 export class CallerNameStore {
   readonly #database: Kysely<Schema>
@@ -61,14 +64,29 @@ export class CallerNameStore {
     kind: NamedKind,
     words: readonly string[],
   ): Promise<ReadonlySet<string>> {
-    let query = this.#database
-      .selectFrom('caller_names')
-      .select('hash')
-      .where('account_id', '=', accountId)
-      .where('kind', '=', kind)
-    for (const word of words)
-      query = query.where((eb) => eb.or(toCases(word).map((text) => containsText('name', text))))
-    return new Set((await query.execute()).map(({ hash }) => hash))
+    const found = new Set<string>()
+    const turns = new LoopTurns()
+    for (let after = ''; ; ) {
+      const some = this.#database
+        .selectFrom('caller_names')
+        .where('account_id', '=', accountId)
+        .where('kind', '=', kind)
+        .where('hash', '>', after)
+      const end = await some
+        .select('hash')
+        .orderBy('hash')
+        .offset(NAMES_PER_SEARCH - 1)
+        .limit(1)
+        .executeTakeFirst()
+      let query = some.select('hash')
+      if (end !== undefined) query = query.where('hash', '<=', end.hash)
+      for (const word of new Set(words))
+        query = query.where((eb) => eb.or(toCases(word).map((text) => containsText('name', text))))
+      for (const { hash } of await query.execute()) found.add(hash)
+      if (end === undefined) return found
+      after = end.hash
+      await turns.next()
+    }
   }
 
   /**

@@ -318,14 +318,13 @@ describe('on the local data folder', () => {
     expect((await run(words, { environment })).exitCode).toBe(2)
   })
 
-  test('a list fits into 80 columns, and a listed id is enough to delete', async () => {
+  test('a list in a pipe has whole names, and a listed id is enough to delete', async () => {
     const name = 'a long name '.repeat(9).trim()
     const created = JSON.parse(
       (await run(['keys', 'create', name, '--json'], { environment })).stdout,
     )
     const listed = (await run(['keys', 'list'], { environment })).stdout.trim().split('\n')
-    for (const line of listed) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80)
-    const shortId = listed.find((line) => line.includes('a long name'))?.split(' ')[0] ?? ''
+    const shortId = listed.find((line) => line.includes(name))?.split(' ')[0] ?? ''
     expect(created.id).toEndWith(shortId)
     expect((await run(['keys', 'delete', shortId], { environment })).stdout).toContain(created.id)
     expect((await run(['keys', 'delete', shortId], { environment })).exitCode).toBe(4)

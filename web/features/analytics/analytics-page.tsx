@@ -219,6 +219,7 @@ function FindField({
   const [typed, setTyped] = useState(found)
   return (
     <form
+      noValidate
       className="w-full sm:w-auto"
       onSubmit={(event) => {
         event.preventDefault()

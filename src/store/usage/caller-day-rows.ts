@@ -9,7 +9,7 @@ import { readInSlices } from './read-in-slices.ts'
 import { readInKeyOrder } from './rows-in-key-order.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { IN_PARTS, querySummed } from './summed-rows.ts'
-import { type CallerDayTableName, COUNTERS, DAY_MS } from './usage-columns.ts'
+import { type CallerDayTableName, COUNTERS, DAY_MS, UNPRICED } from './usage-columns.ts'
 import { type ReadRows, type SummedRow, toStart, type UsageReading } from './usage-query.ts'
 
 const ID_COLUMNS = { user_days: 'user_id', tag_days: 'tag_id' } as const
@@ -123,8 +123,6 @@ function compileGrouped(
   const where = sql`AND ${id} <> ${ANY_TAG} ${exceptBefore(database, id, groups)}`
   return compileSums(database, reading, { table, where, group: toRanked(database, id, groups) })
 }
-
-const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END`
 
 function compileSums(
   database: Kysely<Schema>,

@@ -13,7 +13,7 @@ import type { SummedPage } from './range-totals.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { IN_PARTS, querySummed } from './summed-rows.ts'
-import { COUNTERS } from './usage-columns.ts'
+import { COUNTERS, UNPRICED } from './usage-columns.ts'
 import type { ReadRows, SummedRow, UsageReading } from './usage-query.ts'
 import { toSum } from './usage-sum.ts'
 
@@ -177,8 +177,6 @@ interface SessionOfRange {
   readonly first_at: number
   readonly last_at: number
 }
-
-const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END`
 
 const SESSION_COLUMNS = sql`first_at AS starts_at, session_id AS ${sql.ref('group')},
   ${sql.join(COUNTERS.map((name) => sql.ref(name)))}, 0 AS refused, ${UNPRICED} AS unpriced`

@@ -64,9 +64,12 @@ export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
   readonly unpriced: number
 }
 
+/** Calls of a row with reported usage and unknown cost. */
+export const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END`
+
 /**
  * The amounts that limits count, computed per row: a call to a target without reported usage is
  * either free or of unknown cost.
  */
 export const AMOUNT_COLUMNS = sql`1.0 * input_tokens + output_tokens AS tokens, cost_nano_usd,
-  CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END AS unpriced`
+  ${UNPRICED} AS unpriced`

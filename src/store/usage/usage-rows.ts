@@ -13,7 +13,7 @@ import { readInSlices } from './read-in-slices.ts'
 import { findSessionSpan } from './session-span.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { IN_PARTS, querySummed } from './summed-rows.ts'
-import { COUNTERS, DAY_MS, HOUR_MS, type UsageTableName } from './usage-columns.ts'
+import { COUNTERS, DAY_MS, HOUR_MS, UNPRICED, type UsageTableName } from './usage-columns.ts'
 import {
   RANKED,
   type ReadRows,
@@ -88,8 +88,6 @@ function filterOf({ gateId, target, keyId }: UsageQuery): RawBuilder<unknown> {
 }
 
 const REFUSED = sql`CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END`
-const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END`
-
 function compileSource(
   database: Kysely<Schema>,
   reading: UsageReading,

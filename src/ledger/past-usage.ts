@@ -55,7 +55,7 @@ export class PastUsage {
 
   /**
    * @param fromMs the beginning of an hour, in milliseconds since the Unix epoch
-   * @param accountId undefined sums all accounts; keys and gates may then be one sum
+   * @param accountId undefined sums all accounts
    * @param untilMs exclusive, at the beginning of an hour; undefined includes calls in the future
    * of a wrong clock
    */
@@ -184,7 +184,7 @@ function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
   return sum
 }
 
-interface UnshippedSum extends UsageSum, Pick<CallRecord, 'user' | 'tags'> {}
+interface UnshippedSum extends UsageSum, Pick<CallRecord, 'keyId' | 'gateId' | 'user' | 'tags'> {}
 
 export class UnshippedSums {
   readonly #cutsMs = new Map<number, number[]>()

@@ -2,13 +2,21 @@
  * A ledger for tests that answers by one function, whoever asks and however. Must not be imported
  * outside tests.
  */
+import type { LedgerScope } from '../core/budget.ts'
 import type { LedgerSums } from './load-usage.ts'
+
+type Since = (
+  ...asked: Parameters<LedgerSums['since']>
+) => Promise<
+  readonly (Awaited<ReturnType<LedgerSums['since']>>[number] &
+    Pick<LedgerScope, 'keyId' | 'gateId'>)[]
+>
 
 /**
  * @param since of one account it may answer with more than that account's: what is not asked for is
  * left out
  */
-export function createLedgerSums(since: LedgerSums['since']): LedgerSums {
+export function createLedgerSums(since: Since): LedgerSums {
   return {
     since,
     ofRanges: (accountId, ranges) =>

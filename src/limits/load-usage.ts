@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Budget, endOfBeginning, type LedgerScope, toLedgerScope } from '../core/budget.ts'
 import type { CallCredential } from '../core/call.ts'
-import type { AccountId, GateId, KeyId } from '../core/ids.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
 import { spanOf } from '../core/period.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/check-quota.ts'
@@ -28,8 +28,6 @@ export interface LedgerSums {
   ): Promise<
     readonly (UsedSoFar & {
       readonly accountId: AccountId
-      readonly keyId: KeyId
-      readonly gateId: GateId
       readonly target: string | null
       readonly credential: CallCredential | null
     })[]

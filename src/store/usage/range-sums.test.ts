@@ -9,7 +9,8 @@ import type { ScopedRange } from './sum-call-rows.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const FROM_MS = Date.UTC(2026, 0, 30)
-const DAYS = 5
+/** More than Postgres sums in one statement. */
+const DAYS = 10
 const KEYS = ['key_1', 'key_2', 'key_3'] as KeyId[]
 const GATES = ['one', 'two'] as GateId[]
 
@@ -49,7 +50,9 @@ const RANGES: readonly ScopedRange[] = [
   { fromMs: at(2, 0), untilMs: at(2, 1), keyId: 'key_1' as KeyId },
   { fromMs: at(2, 3), untilMs: at(2, 3), keyId: 'key_1' as KeyId },
   { fromMs: at(4, 2), untilMs: Number.POSITIVE_INFINITY, keyId: 'key_1' as KeyId },
-  { fromMs: at(9, 3), untilMs: Number.POSITIVE_INFINITY, keyId: 'key_1' as KeyId },
+  { fromMs: at(14, 3), untilMs: Number.POSITIVE_INFINITY, keyId: 'key_1' as KeyId },
+  { fromMs: at(0, 5), untilMs: Number.POSITIVE_INFINITY },
+  { fromMs: at(2, 0), untilMs: at(9, 0) },
 ]
 
 describe.each(databases)('on $name', (kind) => {

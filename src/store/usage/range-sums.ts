@@ -1,9 +1,10 @@
+import type { GateId, KeyId } from '../../core/ids.ts'
 import type { ScopedRange, UsedAmounts } from './sum-call-rows.ts'
-import type { UsageRow } from './usage-columns.ts'
+import type { AmountColumns, UsageRow } from './usage-columns.ts'
 
 export type Amounts = { -readonly [Name in keyof UsedAmounts]: UsedAmounts[Name] }
 
-export function addRow(sum: Amounts, row: UsageRow): void {
+export function addRow(sum: Amounts, row: AmountColumns): void {
   sum.tokens += row.tokens
   sum.nanoUsd += row.cost_nano_usd
   sum.unpricedCalls += row.unpriced
@@ -47,25 +48,39 @@ export class RangeSums {
     return stretches
   }
 
-  add(row: UsageRow): void {
-    this.#addTo(this.#byScope.get(ACCOUNT), row)
-    this.#addTo(this.#byScope.get(`key ${row.key_id}`), row)
-    this.#addTo(this.#byScope.get(`gate ${row.gate_id}`), row)
+  /** Of which sums are needed. */
+  scopes(): {
+    readonly hasAccount: boolean
+    readonly keyIds: readonly KeyId[]
+    readonly gateIds: readonly GateId[]
+  } {
+    const scopes = this.#ranges.filter(({ fromMs, untilMs }) => fromMs < untilMs)
+    return {
+      hasAccount: scopes.some((scope) => scopeOf(scope) === ACCOUNT),
+      keyIds: [...new Set(scopes.flatMap(({ keyId }) => keyId ?? []))],
+      gateIds: [...new Set(scopes.flatMap(({ gateId }) => gateId ?? []))],
+    }
   }
 
-  #addTo(
-    ofScope: readonly { readonly range: ScopedRange; readonly sum: Amounts }[] | undefined,
-    row: UsageRow,
-  ) {
-    if (ofScope === undefined) return
-    for (const { range, sum } of ofScope)
+  /** Adds a row to the ranges of the account, its key and its gate. */
+  add(row: UsageRow): void {
+    this.addOf({}, row)
+    this.addOf({ keyId: row.key_id }, row)
+    this.addOf({ gateId: row.gate_id }, row)
+  }
+
+  /** Adds a row to the ranges of one key, one gate or, without either, the account. */
+  addOf(scope: Pick<ScopedRange, 'keyId' | 'gateId'>, row: RowInTime): void {
+    for (const { range, sum } of this.#byScope.get(scopeOf(scope)) ?? [])
       if (row.starts_at >= range.fromMs && row.starts_at < range.untilMs) addRow(sum, row)
   }
 }
 
+type RowInTime = Pick<UsageRow, 'starts_at' | keyof AmountColumns>
+
 const ACCOUNT = 'account'
 
-function scopeOf({ keyId, gateId }: ScopedRange): string {
+function scopeOf({ keyId, gateId }: Pick<ScopedRange, 'keyId' | 'gateId'>): string {
   if (keyId !== undefined) return `key ${keyId}`
   return gateId === undefined ? ACCOUNT : `gate ${gateId}`
 }

@@ -57,12 +57,15 @@ export type CallerDayTableName = 'user_days' | 'tag_days'
 /** The tables from which usage is read. `calls`: what retention has left. */
 export type SourceTable = UsageTableName | CallerDayTableName | 'calls'
 
-export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>> {
+/** What limits count. */
+export interface AmountColumns {
   readonly tokens: number
   readonly cost_nano_usd: number
   /** Calls with reported usage and unknown cost. */
   readonly unpriced: number
 }
+
+export interface UsageRow extends Readonly<Omit<Dimensions, 'account_id'>>, AmountColumns {}
 
 /** Calls of a row with reported usage and unknown cost. */
 export const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END`

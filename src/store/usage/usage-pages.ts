@@ -1,11 +1,11 @@
 /**
- * Reads an account's usage in steps: whole days from `usage_days`, the hours before and after them
- * from `usage_hours`.
+ * Reads an account's usage in pages: whole days from `usage_days`, the hours before and after them
+ * from `usage_hours`. For SQLite, which reads on the event loop: `sum-usage-rows.ts` is for
+ * Postgres.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
-import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import {
   AMOUNT_COLUMNS,
@@ -24,31 +24,37 @@ export interface UsageRange {
   readonly untilMs: number
 }
 
-const ROWS_OF_SQLITE = 400
-const ROWS_OF_POSTGRES = 200
+const ROWS_PER_PAGE = 400
 
 export async function* readPages(
   database: Kysely<Schema>,
   range: UsageRange,
   signal?: AbortSignal,
 ): AsyncGenerator<readonly UsageRow[]> {
-  const bounds = await findDays(database, range)
-  if (bounds === undefined) return
   const { accountId } = range
-  const fromMs = Math.max(bounds.firstMs, range.fromMs)
-  const toMs = Math.min(bounds.lastMs + DAY_MS, range.untilMs)
-  for (const { table, ...span } of planSpans({ fromMs, toMs, interval: 'all' })) {
-    const most = isSqlite(database) ? ROWS_OF_SQLITE : ROWS_OF_POSTGRES
+  for (const { table, ...span } of await findSpans(database, range)) {
     let after: UsageRow | undefined
     do {
       signal?.throwIfAborted()
       const ofSpan = { accountId, fromMs: span.fromMs, untilMs: span.toMs }
-      const rows = await readPage(database, table, ofSpan, { after, most })
+      const rows = await readPage(database, table, ofSpan, after)
       yield rows
       await nextTurn()
-      after = rows.length < most ? undefined : rows.at(-1)
+      after = rows.length < ROWS_PER_PAGE ? undefined : rows.at(-1)
     } while (after !== undefined)
   }
+}
+
+/** The parts of the range that have usage, from the first day with usage to the last one. */
+export async function findSpans(
+  database: Kysely<Schema>,
+  range: UsageRange,
+): Promise<readonly Span[]> {
+  const bounds = await findDays(database, range)
+  if (bounds === undefined) return []
+  const fromMs = Math.max(bounds.firstMs, range.fromMs)
+  const toMs = Math.min(bounds.lastMs + DAY_MS, range.untilMs)
+  return planSpans({ fromMs, toMs, interval: 'all' })
 }
 
 async function findDays(
@@ -70,7 +76,7 @@ async function readPage(
   database: Kysely<Schema>,
   table: Span['table'],
   { accountId, fromMs, untilMs }: UsageRange,
-  { after, most }: { readonly after: UsageRow | undefined; readonly most: number },
+  after: UsageRow | undefined,
 ): Promise<readonly UsageRow[]> {
   const begin = after === undefined ? sql`starts_at >= ${fromMs}` : isAfter(after)
   const { rows } = await sql<UsageRow>`
@@ -78,14 +84,12 @@ async function readPage(
     FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND ${begin} AND starts_at < ${untilMs}
     ORDER BY ${DIMENSION_COLUMNS}
-    LIMIT ${most}
+    LIMIT ${ROWS_PER_PAGE}
   `.execute(database)
   return rows
 }
 
 function isAfter(last: UsageRow): RawBuilder<boolean> {
-  const values = DIMENSIONS.map((name) =>
-    name === 'status_class' ? sql`cast(${last[name]} as bigint)` : last[name],
-  )
+  const values = DIMENSIONS.map((name) => last[name])
   return sql`(${DIMENSION_COLUMNS}) > (${sql.join(values)})`
 }

@@ -1,12 +1,12 @@
 /**
- * Sums usage at the start of the process: whole days and hours from their rows, which outlive the
- * calls, and a part of an hour from the calls. Memory grows with accounts, keys, gates and targets,
- * but not with time or calls.
+ * Sums usage that limits have counted: whole days and hours from their rows, which outlive the calls,
+ * and a part of an hour from the calls. Memory grows with accounts, budgets and targets, but not
+ * with time or calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { CallCredential } from '../../core/call.ts'
-import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import type { AccountId, CallId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -14,14 +14,12 @@ import { findDeletedBefore } from './old-hours.ts'
 import { type Amounts, addRow, addTo, RangeSums } from './range-sums.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
 import { sumOfCaller } from './sum-caller-days.ts'
-import { DAY_MS, HOUR_MS, type UsageRow } from './usage-columns.ts'
-import { readPages } from './usage-pages.ts'
+import { sumUsageRows } from './sum-usage-rows.ts'
+import { type AmountColumns, DAY_MS, HOUR_MS, UNPRICED, type UsageRow } from './usage-columns.ts'
+import { readPages, type UsageRange } from './usage-pages.ts'
 
 export interface UsageSum extends UsedAmounts {
   readonly accountId: AccountId
-  /** Empty, like `gateId`, in sums of every account, which do not distinguish keys and gates. */
-  readonly keyId: KeyId
-  readonly gateId: GateId
   readonly target: string | null
   readonly credential: CallCredential | null
 }
@@ -54,11 +52,13 @@ export class UsageSums {
     const sums: UsageSum[] = []
     for (const id of accounts) {
       signal?.throwIfAborted()
-      const found = new TargetSums(id, accountId !== undefined)
+      const found = new TargetSums(id)
       const range = { accountId: id, fromMs, untilMs }
       await this.#asOfOneMoment(async (database) => {
-        for await (const rows of readPages(database, range, signal))
-          for (const row of rows) found.add(row)
+        const pages = isSqlite(database)
+          ? readPages(database, range, signal)
+          : sumUsageRows(database, range, { columns: ['target', 'credential'] }, signal)
+        for await (const rows of pages) for (const row of rows) found.add(row)
       })
       sums.push(...found.sums())
     }
@@ -82,8 +82,7 @@ export class UsageSums {
     const sums = new RangeSums(divided.map(({ days }) => days))
     await this.#asOfOneMoment(async (database) => {
       for (const stretch of sums.stretches())
-        for await (const rows of readPages(database, { ...stretch, accountId }, signal))
-          for (const row of rows) sums.add(row)
+        await addStretch(database, sums, { ...stretch, accountId }, signal)
       for (const [index, { hours }] of divided.entries())
         for (const range of hours)
           addTo(sums.amounts[index], await sumOfHours(database, { ...range, accountId }, signal))
@@ -174,6 +173,32 @@ function divideByDays(range: ScopedRange): {
   return { days, hours: hours.filter(({ fromMs, untilMs }) => fromMs < untilMs) }
 }
 
+async function addStretch(
+  database: Kysely<Schema>,
+  sums: RangeSums,
+  range: UsageRange,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (isSqlite(database)) {
+    for await (const rows of readPages(database, range, signal))
+      for (const row of rows) sums.add(row)
+    return
+  }
+  const { hasAccount, keyIds, gateIds } = sums.scopes()
+  const at = 'starts_at'
+  if (hasAccount)
+    for await (const rows of sumUsageRows(database, range, { columns: [at] }, signal))
+      for (const row of rows) sums.addOf({}, row)
+  const ofKeys = { columns: [at, 'key_id'], only: keyIds } as const
+  if (keyIds.length > 0)
+    for await (const rows of sumUsageRows(database, range, ofKeys, signal))
+      for (const row of rows) sums.addOf({ keyId: row.key_id }, row)
+  const ofGates = { columns: [at, 'gate_id'], only: gateIds } as const
+  if (gateIds.length > 0)
+    for await (const rows of sumUsageRows(database, range, ofGates, signal))
+      for (const row of rows) sums.addOf({ gateId: row.gate_id }, row)
+}
+
 /** SQLite sums on the event loop, so a range of more hours is read in steps. */
 const HOURS_OF_SQLITE = 2
 const HOURS_OF_POSTGRES = 48
@@ -192,7 +217,7 @@ async function sumOfHours(
     signal?.throwIfAborted()
     const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
       SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_nano_usd')} AS "nanoUsd",
-        SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
+        SUM(${UNPRICED}) AS "unpricedCalls"
       FROM usage_hours
       WHERE account_id = ${accountId} AND starts_at >= ${startMs}
         AND starts_at < ${Math.min(startMs + stepMs, untilMs)} ${scope}
@@ -207,25 +232,19 @@ async function sumOfHours(
 
 class TargetSums {
   readonly #accountId: AccountId
-  readonly #tellsKeysApart: boolean
   readonly #sums = new Map<string, UsageSum & Amounts>()
 
-  constructor(accountId: AccountId, tellsKeysApart: boolean) {
+  constructor(accountId: AccountId) {
     this.#accountId = accountId
-    this.#tellsKeysApart = tellsKeysApart
   }
 
-  add(row: UsageRow): void {
-    const keyId = this.#tellsKeysApart ? row.key_id : ('' as KeyId)
-    const gateId = this.#tellsKeysApart ? row.gate_id : ('' as GateId)
+  add(row: Pick<UsageRow, 'target' | 'credential' | keyof AmountColumns>): void {
     const { target, credential } = row
-    const place = `${credential} ${keyId.length} ${gateId.length} ${keyId}${gateId}${target}`
+    const place = `${credential} ${target}`
     let sum = this.#sums.get(place)
     if (sum === undefined) {
       sum = {
         accountId: this.#accountId,
-        keyId,
-        gateId,
         target: target === '' ? null : target,
         credential: credential === '' ? null : credential,
         tokens: 0,

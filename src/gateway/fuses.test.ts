@@ -107,7 +107,7 @@ class Session {
   }
 
   #lift(): void {
-    for (const id of this.#stops.keys()) this.#counters.forget(id)
+    for (const id of this.#stops.keys()) this.#counters.forget({ accountId, stopId: id })
     if (this.#hasStopped()) {
       this.#served = []
       this.#spent = []
@@ -122,7 +122,7 @@ class Session {
     } else expect(this.#hasTooManyCalls()).toBe(true)
     const id = fusedStopId(blown)
     this.#stops.set(id, { accountId, id, reason: 'r', createdAt: 0, createdBy: null })
-    this.#counters.forget(id)
+    this.#counters.forget({ accountId, stopId: id })
   }
 
   #hasTooManyCalls(): boolean {

@@ -13,10 +13,15 @@ import { fusedStopId } from '../core/stop.ts'
 import type { Attribution } from './attribute.ts'
 import type { StopStore } from './ports.ts'
 
-/** A head is named by `fusedStopId`. */
+/** A session or a user, named by `fusedStopId`. */
+interface CountedHead {
+  readonly accountId: AccountId
+  readonly stopId: string
+}
+
 export interface FuseCounting {
-  noteCall(fuse: Fuse, head: string): FuseCause | undefined
-  noteCost(fuse: Fuse, head: string, nanoUsd: number): FuseCause | undefined
+  noteCall(fuse: Fuse, head: CountedHead): FuseCause | undefined
+  noteCost(fuse: Fuse, head: CountedHead, nanoUsd: number): FuseCause | undefined
 }
 
 export interface FusePorts {
@@ -75,13 +80,13 @@ export class FusedCall {
   noteCall(): void {
     if (!this.#isCharged) return
     const { counters } = this.#ports
-    this.#count(({ owner, stopId }) => counters.noteCall(owner.fuse, stopId))
+    this.#count((head) => counters.noteCall(head.owner.fuse, head))
   }
 
   noteCost(nanoUsd: number): void {
     if (nanoUsd === 0) return
     const { counters } = this.#ports
-    this.#count(({ owner, stopId }) => counters.noteCost(owner.fuse, stopId, nanoUsd))
+    this.#count((head) => counters.noteCost(head.owner.fuse, head, nanoUsd))
   }
 
   #count(note: (head: NamedHead) => FuseCause | undefined): void {

@@ -17,7 +17,8 @@ const head: FusedHead = {
   kind: 'session',
   id: 's1',
 }
-const id = fusedStopId(head)
+const named = (one: FusedHead) => ({ accountId: one.accountId, stopId: fusedStopId(one) })
+const id = named(head)
 
 function start(mostHeads?: number) {
   const time = { ms: 0 }
@@ -76,7 +77,7 @@ test('counts users, sessions, gates and accounts apart', () => {
   ]
   expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
   for (const other of others)
-    expect(counters.noteCost(fuse, fusedStopId(other), toNanoUsd(1))).toBeUndefined()
+    expect(counters.noteCost(fuse, named(other), toNanoUsd(1))).toBeUndefined()
   expect(counters.noteCost(fuse, id, 1)).toBe('usd')
 })
 
@@ -96,11 +97,44 @@ test('holds a counter only for what the fuse limits', () => {
 
 test('drops heads an hour after their last call, and the oldest of too many', () => {
   const { time, counters } = start(2)
-  for (const each of ['s1', 's2', 's3']) counters.noteCall(fuse, each)
+  for (const each of ['s1', 's2', 's3']) counters.noteCall(fuse, named({ ...head, id: each }))
   expect(counters.size).toBe(2)
   time.ms = 60 * MINUTE
-  counters.noteCall(fuse, 's4')
+  counters.noteCall(fuse, named({ ...head, id: 's4' }))
   expect(counters.size).toBe(1)
+})
+
+describe('an account that sends a new session with each call', () => {
+  const ofOther = (session: string, accountId = 'acc_2') =>
+    named({ ...head, accountId: accountId as AccountId, id: session })
+
+  test('does not displace the counts of other accounts', () => {
+    const { counters } = start(10)
+    expect(counters.noteCost(fuse, id, toNanoUsd(5))).toBeUndefined()
+    for (let session = 0; session < 100; session += 1)
+      counters.noteCost(fuse, ofOther(`s${session}`), 1)
+    expect(counters.size).toBe(10)
+    expect(counters.noteCost(fuse, id, 1)).toBe('usd')
+  })
+
+  test('gives way to accounts that call afterwards', () => {
+    const { counters } = start(10)
+    for (let session = 0; session < 100; session += 1)
+      counters.noteCost(fuse, ofOther(`s${session}`), 1)
+    for (const account of ['acc_3', 'acc_4', 'acc_5'])
+      counters.noteCost(fuse, ofOther('s1', account), toNanoUsd(5))
+    expect(counters.size).toBe(10)
+    for (const account of ['acc_3', 'acc_4', 'acc_5'])
+      expect(counters.noteCost(fuse, ofOther('s1', account), 1)).toBe('usd')
+  })
+
+  test('among more accounts than counts, displaces the counts of one call', () => {
+    const { counters } = start(2)
+    for (const account of ['acc_1', 'acc_2', 'acc_3'])
+      counters.noteCall(fuse, ofOther('s1', account))
+    expect(counters.size).toBe(2)
+    expect(counters.noteCost(fuse, ofOther('s1', 'acc_3'), toNanoUsd(6))).toBe('usd')
+  })
 })
 
 test('reads the id of a stop back, and no other id', () => {

@@ -1,6 +1,7 @@
 /** Counts the calls and the spending of sessions and users for fuses, on this node. */
 import type { Stopwatch } from '../core/clock.ts'
 import type { Fuse, FuseCause } from '../core/fuse.ts'
+import type { AccountId } from '../core/ids.ts'
 import { addCosts, toNanoUsd } from '../core/money.ts'
 
 const MINUTE_MS = 60_000
@@ -8,7 +9,10 @@ const SLOT_MINUTES = 5
 /** An hour. The current slot is incomplete, so the slots cover the last 55 to 60 minutes. */
 const SLOTS = 12
 const FORGOTTEN_AFTER_MS = SLOTS * SLOT_MINUTES * MINUTE_MS
-/** Bounds the memory to about 15 MB. The head with the oldest call or cost is dropped first. */
+/**
+ * Bounds the memory of all accounts to about 15 MB. Beyond it, an account with more than an equal
+ * share loses its head with the oldest call or cost.
+ */
 const MOST_HEADS = 50_000
 
 /** Numbers of minutes and times are on the stopwatch's scale. */
@@ -23,11 +27,25 @@ interface Counter {
   usedAtMs: number
 }
 
+/** A session or a user, named by `fusedStopId`. */
+interface CountedHead {
+  readonly accountId: AccountId
+  readonly stopId: string
+}
+
+interface AccountCounters {
+  readonly id: AccountId
+  /** By `stopId`, in the order of the latest use. */
+  readonly byHead: Map<string, Counter>
+  usedAtMs: number
+}
+
 export class FuseCounters {
   readonly #clock: Stopwatch
   readonly #mostHeads: number
-  /** By `fusedStopId`, in the order of the latest use. */
-  readonly #counters = new Map<string, Counter>()
+  /** In the order of the latest use. */
+  readonly #accounts = new Map<AccountId, AccountCounters>()
+  #size = 0
 
   constructor(clock: Stopwatch, mostHeads = MOST_HEADS) {
     this.#clock = clock
@@ -35,11 +53,11 @@ export class FuseCounters {
   }
 
   get size(): number {
-    return this.#counters.size
+    return this.#size
   }
 
   /** @returns `calls` when this call blows the fuse */
-  noteCall({ callsPerMinute, forMinutes }: Fuse, head: string): FuseCause | undefined {
+  noteCall({ callsPerMinute, forMinutes }: Fuse, head: CountedHead): FuseCause | undefined {
     if (callsPerMinute === null) return undefined
     const counter = this.#use(head)
     const minute = this.#minute()
@@ -55,7 +73,7 @@ export class FuseCounters {
   }
 
   /** @returns `usd` when this cost blows the fuse */
-  noteCost({ usd }: Fuse, head: string, nanoUsd: number): FuseCause | undefined {
+  noteCost({ usd }: Fuse, head: CountedHead, nanoUsd: number): FuseCause | undefined {
     if (usd === null) return undefined
     const counter = this.#use(head)
     const slot = this.#slot()
@@ -69,8 +87,9 @@ export class FuseCounters {
   }
 
   /** Resets the counts, because a stop began or was lifted. */
-  forget(head: string): void {
-    this.#counters.delete(head)
+  forget({ accountId, stopId }: CountedHead): void {
+    const account = this.#accounts.get(accountId)
+    if (account !== undefined) this.#drop(account, stopId)
   }
 
   #minute(): number {
@@ -81,24 +100,49 @@ export class FuseCounters {
     return Math.floor(this.#minute() / SLOT_MINUTES)
   }
 
-  #use(head: string): Counter {
+  #use({ accountId, stopId }: CountedHead): Counter {
     const usedAtMs = this.#clock.elapsed()
-    const counter = this.#counters.get(head) ?? {
+    const account = this.#accounts.get(accountId) ?? { id: accountId, byHead: new Map(), usedAtMs }
+    account.usedAtMs = usedAtMs
+    this.#accounts.delete(accountId)
+    this.#accounts.set(accountId, account)
+    const counter = account.byHead.get(stopId) ?? {
       ...{ minute: this.#minute(), calls: 0, minutesOver: 0 },
       ...{ slot: this.#slot(), spent: [0], usedAtMs },
     }
     counter.usedAtMs = usedAtMs
-    this.#counters.delete(head)
-    this.#counters.set(head, counter)
-    this.#dropOld(usedAtMs)
+    if (!account.byHead.delete(stopId)) this.#size += 1
+    account.byHead.set(stopId, counter)
+    this.#dropOld(account, usedAtMs)
+    if (this.#size > this.#mostHeads) this.#dropSurplus(account)
     return counter
   }
 
-  #dropOld(nowMs: number): void {
-    for (const [head, { usedAtMs }] of this.#counters) {
-      const isOld = nowMs - usedAtMs >= FORGOTTEN_AFTER_MS
-      if (!isOld && this.#counters.size <= this.#mostHeads) return
-      this.#counters.delete(head)
+  #dropOld(used: AccountCounters, nowMs: number): void {
+    const isOld = ({ usedAtMs }: { readonly usedAtMs: number }) =>
+      nowMs - usedAtMs >= FORGOTTEN_AFTER_MS
+    for (const [id, account] of this.#accounts) {
+      if (!isOld(account)) break
+      this.#accounts.delete(id)
+      this.#size -= account.byHead.size
     }
+    for (const [head, counter] of used.byHead) {
+      if (!isOld(counter)) return
+      this.#drop(used, head)
+    }
+  }
+
+  /** Searches the accounts only for an account that is within its share. */
+  #dropSurplus(used: AccountCounters): void {
+    const share = Math.floor(this.#mostHeads / this.#accounts.size)
+    const hasMore = ({ byHead }: AccountCounters) => byHead.size > share
+    const account = hasMore(used) ? used : this.#accounts.values().find(hasMore)
+    const [oldest] = account?.byHead.keys() ?? []
+    if (account !== undefined && oldest !== undefined) this.#drop(account, oldest)
+  }
+
+  #drop(account: AccountCounters, stopId: string): void {
+    if (account.byHead.delete(stopId)) this.#size -= 1
+    if (account.byHead.size === 0) this.#accounts.delete(account.id)
   }
 }

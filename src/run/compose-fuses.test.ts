@@ -34,7 +34,7 @@ async function startNode(store: Store, clock: ScriptedClock, mostStops?: number)
   const fuseCounters = new FuseCounters(clock)
   const stops = await StopRegistry.load({
     stops: store.stops,
-    onChanged: (_, id) => fuseCounters.forget(id),
+    onChanged: (accountId, id) => fuseCounters.forget({ accountId, stopId: id }),
     clock,
   })
   const published: unknown[] = []

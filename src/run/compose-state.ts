@@ -163,7 +163,7 @@ export async function openState({
       clock,
       onChanged(accountId, id) {
         if (readFusedStopId(id) === undefined) told.keys?.renewStops(accountId, id)
-        else fuseCounters.forget(id)
+        else fuseCounters.forget({ accountId, stopId: id })
       },
     })
     const keys = await KeyRegistry.load({

@@ -56,6 +56,12 @@ interface SimulateFlags extends BudgetFlags {
   readonly to?: string
 }
 
+interface HeadFlags {
+  readonly limit: number
+  readonly user?: string
+  readonly key?: string
+}
+
 interface RaiseFlags {
   readonly by?: number
   readonly until?: string
@@ -140,9 +146,17 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .command('heads')
     .argument('<id>', idOf('budget'))
     .description('list the use of a budget for each user or key')
+    .option('--user <who>', "this user only: a member's id, name or e-mail, or end:NAME")
+    .option('--key <id>', `this key only: ${A_KEY}`)
     .option('--limit <n>', 'at most this many', parseLimit, 50)
-    .addHelpText('after', example('gatehouse budgets heads bud_…'))
-    .action(async (id: string, { limit }: { limit: number }, command: Command) => {
+    .addHelpText(
+      'after',
+      example(
+        'gatehouse budgets heads bud_…',
+        'gatehouse budgets heads bud_… --user ann@example.com',
+      ),
+    )
+    .action(async (id: string, { limit, user, key: given }: HeadFlags, command: Command) => {
       const { data, nextCursor } = await withClient(context, async (client) => {
         const { scope } = await client.call('GET /v1/budgets/{id}', 'id', { path: { id } })
         if (scope !== 'each-user' && scope !== 'each-key')
@@ -150,9 +164,10 @@ export function bindBudgets(program: Command, context: CliContext): void {
             'usage',
             `The budget '${id}' has one limit for all its calls. See its use with: gatehouse budgets show ${id}`,
           )
+        const key = await wholeKeyId(client, given)
         return await client.call('GET /v1/budgets/{id}/heads', 'data', {
           path: { id },
-          query: { limit: Math.min(limit, MAX_PAGE_SIZE) },
+          query: { limit: Math.min(limit, MAX_PAGE_SIZE), user, key },
         })
       })
       printListing({ rows: data, hasMore: nextCursor !== null }, command, {

@@ -321,7 +321,7 @@ export interface Api {
     readonly answer: Schemas["Budget"]
   }
   readonly "GET /v1/budgets/{id}/heads": {
-    readonly question: { readonly path: { readonly "id": string }; readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly question: { readonly path: { readonly "id": string }; readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "user"?: string | undefined; readonly "key"?: string | undefined } }
     readonly answer: Schemas["BudgetHeadList"]
   }
   readonly "GET /v1/budgets/{id}/stops": {

@@ -1,6 +1,20 @@
 /** The users or keys under a default budget, with what they have used of it. */
 import { z } from 'zod'
-import { listOf } from './lists.ts'
+import { listOf, pageQuery } from './lists.ts'
+import { callerFields, nameFields } from './usage-query.ts'
+
+export const budgetHeadQuery = z.strictObject({
+  ...pageQuery.shape,
+  user: callerFields.user.meta({
+    type: 'string',
+    description:
+      'Only this user, of a budget of the scope `each-user`: the id, name or e-mail address of a ' +
+      'member, or `end:` and the name or the hash of an end user.',
+  }),
+  key: nameFields.key.meta({
+    description: 'Only the key or token with this id, of a budget of the scope `each-key`.',
+  }),
+})
 
 export const budgetHeadBody = z
   .object({

@@ -45,6 +45,27 @@ test('a budget for each key says that it sends no alerts', async () => {
   expect((await run(['budgets', 'delete', id, '--yes'])).exitCode).toBe(0)
 })
 
+test('the heads of a budget are listed, or one of them', async () => {
+  await run(['gates', 'create', 'counted', '--target', 'sandbox/echo'])
+  const create = ['budgets', 'create', '--scope', 'each-key', '--tokens', '1000', '--period', 'day']
+  const { id } = JSON.parse((await run([...create, '--json'])).stdout) as { id: string }
+  expect((await run(['call', 'counted', 'Hello'])).exitCode).toBe(0)
+  const list = async (...words: string[]) => {
+    const { stdout } = await run(['budgets', 'heads', id, '--json', ...words])
+    return (JSON.parse(stdout) as { id: string }[]).map((head) => head.id)
+  }
+  const [key = '', ...others] = await list()
+  expect(others).toEqual([])
+  expect(await list('--key', key)).toEqual([key])
+  expect(await list('--key', 'key_0')).toEqual([])
+  expect(await run(['budgets', 'heads', id, '--user', 'end:ann'])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('user: is for budgets of the scope each-user'),
+  })
+  expect((await run(['budgets', 'delete', id, '--yes'])).exitCode).toBe(0)
+  await run(['gates', 'delete', 'counted', '--yes'])
+})
+
 test('the switches of attribution name the budgets that count no call', async () => {
   const endUsers = ['account', 'attribution', '--end-users']
   const create = ['budgets', 'create', '--end-user', 'bob', '--usd', '5', '--period', 'day']

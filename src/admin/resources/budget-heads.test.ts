@@ -64,6 +64,41 @@ test('keys and service tokens are listed, without members’ own tokens and the 
   ])
 })
 
+test('one user is found by id, name or hash, and one key by id', async () => {
+  await seePeople()
+  const limit = { limitTokens: 100, period: 'total' }
+  const { id } = await post('/v1/budgets', { ...limit, scope: 'each-user' })
+  const { id: ofKeys } = await post('/v1/budgets', { ...limit, scope: 'each-key' })
+  const key = await post('/v1/keys', { name: 'ci' })
+  await add([
+    ...[BOB, `end:${'cd'.repeat(8)}`].map((user) => ({ user, tokens: 200 })),
+    { user: ANN, tokens: 50, keyId: String(key.id) },
+    { user: ANN, tokens: 1, keyId: ANN },
+  ])
+  const of = async (budget: unknown, query: Record<string, string>) =>
+    await sendForJson({ url: `/v1/budgets/${budget}/heads?${new URLSearchParams(query)}` })
+  for (const user of [ANN, 'Ann', 'ann@example.test'])
+    expect(await of(id, { user })).toMatchObject({
+      data: [{ id: ANN, name: 'Ann', used: { tokens: 51 } }],
+      nextCursor: null,
+    })
+  for (const user of [BOB, BOB.slice('end:'.length)])
+    expect(await of(id, { user })).toMatchObject({ data: [{ id: BOB, share: 2 }] })
+  expect(await of(ofKeys, { key: String(key.id) })).toMatchObject({
+    data: [{ id: key.id, name: 'ci', used: { tokens: 50 } }],
+    nextCursor: null,
+  })
+  // Members are no keys, although the playground's calls have the member in place of a key.
+  expect((await of(ofKeys, { key: ANN })).data).toEqual([])
+  expect((await of(id, { user: `end:${'ef'.repeat(8)}` })).data).toEqual([])
+  expect((await of(ofKeys, { key: 'key_0' })).data).toEqual([])
+  const refused = async (budget: unknown, query: Record<string, string>) =>
+    JSON.stringify(await of(budget, query))
+  expect(await refused(id, { user: 'Zoe' })).toContain('user: is not the id, name or e-mail')
+  expect(await refused(id, { key: String(key.id) })).toContain('key: is for budgets of the scope')
+  expect(await refused(ofKeys, { user: ANN })).toContain('user: is for budgets of the scope')
+})
+
 test('is refused to a key that sees no people, and to another account; other budgets have none', async () => {
   const limit = { limitTokens: 100, period: 'total' }
   const { id } = await post('/v1/budgets', { ...limit, scope: 'each-user' })

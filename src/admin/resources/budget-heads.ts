@@ -1,7 +1,10 @@
 /** `/v1/budgets/{id}/heads`: the use of a default budget by each head, from the ledger. */
 import { createRoute, z } from '@hono/zod-openapi'
-import { type budgetHeadBody, budgetHeadList } from '../../contract/budget-heads.ts'
-import { pageQuery } from '../../contract/lists.ts'
+import {
+  type budgetHeadBody,
+  budgetHeadList,
+  budgetHeadQuery,
+} from '../../contract/budget-heads.ts'
 import { amountOf, type Budget, ceilingOf, toLedgerScope } from '../../core/budget.ts'
 import type { KeyId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
@@ -11,6 +14,7 @@ import type { UsageQuery } from '../../store/usage/usage-query.ts'
 import { UsageDeletedError } from '../../store/usage/usage-sources.ts'
 import type { UsageSum } from '../../store/usage/usage-sum.ts'
 import { decodePlace, encodePlace } from '../calls/analytics.ts'
+import { toCallerFilter } from '../calls/caller-filter.ts'
 import { CallerNames } from '../calls/caller-names.ts'
 import { PeopleView } from '../calls/people-view.ts'
 import {
@@ -20,6 +24,7 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
+import { refuse } from '../refusals.ts'
 
 const headsRoute = createRoute({
   method: 'get',
@@ -31,7 +36,7 @@ const headsRoute = createRoute({
     'period, from the ledger by whole days, without running calls. Budgets of other scopes have ' +
     'an empty list. Users are listed for callers that see figures of people.',
   tags: ['Budgets'],
-  request: { params: z.object({ id: z.string() }), query: pageQuery },
+  request: { params: z.object({ id: z.string() }), query: budgetHeadQuery },
   responses: {
     200: jsonContent(budgetHeadList, 'A page of users or keys.'),
     ...errorAnswers(400, 403, 404),
@@ -45,20 +50,24 @@ export function bindBudgetHeads(
   const { budgets } = dependencies
   app.openapi(headsRoute, async (c) => {
     const { accountId } = callerOf(c.env)
-    const { limit, cursor } = c.req.valid('query')
+    const { limit, cursor, user, key } = c.req.valid('query')
     const budget = budgets.get(accountId, c.req.valid('param').id)
     const { type } = budget.scope
     if (type !== 'each-user' && type !== 'each-key')
       return c.json({ data: [], nextCursor: null }, 200)
     const isOfUsers = type === 'each-user'
+    assertFits(isOfUsers ? 'user' : 'key', { user, key })
     const people = new PeopleView(callerOf(c.env), dependencies)
     if (isOfUsers && !people.seesAll && people.self === undefined) throw people.refuse('id')
     const onlyUser = isOfUsers && !people.seesAll ? people.self : undefined
+    const one = await toCallerFilter(dependencies, accountId, { user, people })
     const query: UsageQuery = {
       ...spanOfHeads(budget, Date.now()),
       interval: 'all',
       groupBy: isOfUsers ? 'user' : 'key',
       ...(onlyUser !== undefined && { userId: onlyUser }),
+      ...one,
+      ...(key !== undefined && { keyId: key }),
       // Playground calls count for their users.
       ...(isOfUsers ? {} : { onlyMember: '' }),
     }
@@ -86,6 +95,14 @@ export function bindBudgetHeads(
     const nextCursor = next === undefined ? null : encodePlace(next, order)
     return c.json({ data: heads.map(toBody), nextCursor }, 200)
   })
+}
+
+/** @throws GatewayError `invalid_request` for a filter by the other kind of head */
+function assertFits(kind: 'user' | 'key', given: Readonly<Record<string, string | undefined>>) {
+  const other = kind === 'user' ? 'key' : 'user'
+  if (given[other] === undefined) return
+  const message = `is for budgets of the scope each-${other}: this budget limits each ${kind}`
+  throw refuse([{ field: other, message }])
 }
 
 function spanOfHeads({ period, timeZone, createdAt }: Budget, nowMs: number) {

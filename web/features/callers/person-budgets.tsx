@@ -94,20 +94,12 @@ function toShown(budget: Budget, head: Head | undefined): readonly Budget[] {
   return [{ ...budget, used: head.used, isExhausted: head.share >= 1 }]
 }
 
-const AT_ONCE = 200
-
 /** @returns undefined: the person has made no call in this period */
 async function findHead(id: string, user: string, signal: AbortSignal): Promise<Head | undefined> {
-  let cursor: string | undefined
-  do {
-    const page = await askWith(
-      'GET /v1/budgets/{id}/heads',
-      { signal },
-      { path: { id }, query: { limit: AT_ONCE, cursor } },
-    )
-    const head = page.data.find((each) => each.id === user)
-    if (head !== undefined) return head
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return undefined
+  const { data } = await askWith(
+    'GET /v1/budgets/{id}/heads',
+    { signal },
+    { path: { id }, query: { user } },
+  )
+  return data[0]
 }

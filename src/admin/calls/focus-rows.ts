@@ -144,6 +144,7 @@ type Column = readonly [heading: string, read: (charge: Charge, hour: FocusConte
 const toTime = (timeMs: number) => new Date(timeMs).toISOString().replace('.000Z', 'Z')
 const costOf = ({ nanoUsd }: Charge) => toDecimal(nanoUsd)
 const unitOf = ({ type }: Charge) => (type === 'other' ? 'Requests' : 'Tokens')
+const skuOf = ({ target, type }: Charge) => `${target}/${type}`
 const providerOf = ({ target }: Charge) => target.split('/', 1)[0] ?? ''
 const nameOfProvider = (charge: Charge, hour: FocusContext) =>
   hour.providerNameOf(providerOf(charge)) || 'Gatehouse'
@@ -176,9 +177,10 @@ const FOCUS_COLUMNS: readonly Column[] = [
   ['ServiceCategory', () => 'AI and Machine Learning'],
   ['ServiceName', nameOfProvider],
   ['ServiceSubcategory', () => 'Generative AI'],
-  ['SkuId', ({ target, type }) => `${target}/${type}`],
-  ['SubAccountId', (_, { accountId }) => accountId],
-  ['SubAccountName', (_, { accountName }) => accountName],
+  ['SkuId', skuOf],
+  ['SkuPriceId', skuOf],
+  ['SubAccountId', () => null],
+  ['SubAccountName', () => null],
   ['Tags', ({ tags }, hour) => toTagsJson(tags, hour)],
   ['x_Credential', ({ credential }) => credential],
   ['x_Gate', ({ gateId }) => gateId],

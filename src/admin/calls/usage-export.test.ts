@@ -57,9 +57,11 @@ test('charges are divided by hour, gate, model, kind of token and tags', async (
   expect(usd).toBeCloseTo((data as { cost: { usd: number } }[])[0]?.cost.usd ?? 0, 12)
   expect(rows[0]).toMatchObject({
     ...{ ChargeCategory: 'Usage', ServiceCategory: 'AI and Machine Learning' },
-    ...{ ConsumedUnit: 'Tokens', BillingCurrency: 'USD', SubAccountId: DEFAULT_ACCOUNT },
+    ...{ ConsumedUnit: 'Tokens', BillingCurrency: 'USD', BillingAccountId: DEFAULT_ACCOUNT },
     ...{ BillingPeriodStart: '2026-01-01T00:00:00Z', BillingPeriodEnd: '2026-02-01T00:00:00Z' },
-    SkuId: 'openai/gpt-5/input',
+    // FOCUS has a price id beside each SKU, and no sub account where an account has none.
+    ...{ SkuId: 'openai/gpt-5/input', SkuPriceId: 'openai/gpt-5/input' },
+    ...{ SubAccountId: '', SubAccountName: '' },
   })
 })
 

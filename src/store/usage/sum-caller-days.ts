@@ -6,7 +6,7 @@ import type { Schema } from '../schema.ts'
 import { findDeletedBefore } from './old-hours.ts'
 import { type Amounts, addTo } from './range-sums.ts'
 import { type CallRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
-import { DAY_MS } from './usage-columns.ts'
+import { DAY_MS, UNPRICED } from './usage-columns.ts'
 
 /** Once the calls of a part of a day are deleted, the whole day counts. */
 export async function sumOfCaller(
@@ -38,8 +38,7 @@ async function sumOfDays(
   const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
     SELECT ${sumOf(database, 'input_tokens')} + ${sumOf(database, 'output_tokens')} AS tokens,
       ${sumOf(database, 'cost_nano_usd')} AS "nanoUsd",
-      SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END)
-        AS "unpricedCalls"
+      SUM(${UNPRICED}) AS "unpricedCalls"
     FROM ${sql.table(table)}
     WHERE account_id = ${range.accountId} AND ${isOneOf(database, days)} AND ${isCaller}
   `.execute(database)

@@ -13,6 +13,12 @@ export interface Stopwatch {
   elapsed(): number
 }
 
+/**
+ * Smaller differences between the clocks of two machines are ignored: an HTTP date has whole
+ * seconds, and sign-in and signatures tolerate minutes.
+ */
+export const TOLERATED_SKEW_MS = 60_000
+
 /** A clock that also measures and waits: the only time source of the hot path. */
 export interface Timekeeper extends Clock, Stopwatch {
   after(ms: number, run: () => void): () => void

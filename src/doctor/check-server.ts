@@ -2,6 +2,7 @@
  * Checks a server from outside: whether it answers, is the intended server, is ready and accepts
  * the key, and what its metrics say of upstream connections and file descriptors.
  */
+import { TOLERATED_SKEW_MS } from '../core/clock.ts'
 import type { Finding } from '../core/finding.ts'
 import {
   describeUnusableKey,
@@ -19,11 +20,6 @@ const ofClock = findingsOf('clock')
 const ofJournal = findingsOf('journal')
 const ofKey = findingsOf('key')
 const WITHIN_MS = 5_000
-/**
- * The header has whole seconds, and sign-in and signatures tolerate minutes, so smaller differences
- * are ignored.
- */
-const MOST_SKEW_MS = 60_000
 const LARGE_BACKLOG_BYTES = 64 * 1024 * 1024
 const MOST_PAGES = 100
 
@@ -240,7 +236,7 @@ function checkVersion(theirs: string, ours: string): Finding[] {
 }
 
 function checkClock(skewMs: number | undefined): Finding[] {
-  if (skewMs === undefined || Math.abs(skewMs) <= MOST_SKEW_MS) return []
+  if (skewMs === undefined || Math.abs(skewMs) <= TOLERATED_SKEW_MS) return []
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   const message = `its clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's`
   return [ofClock.warn(message, 'Set both by NTP; signed requests and sign-in need the time')]

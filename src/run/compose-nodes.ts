@@ -12,6 +12,7 @@ import type { SharedStore } from '../cluster/shared-store.ts'
 import { type FreshnessState, SnapshotFreshness } from '../cluster/snapshot-freshness.ts'
 import type { Settings } from '../config/settings.ts'
 import { compareSharedSettings, type SharedSettings } from '../config/shared-settings.ts'
+import { TOLERATED_SKEW_MS } from '../core/clock.ts'
 import type { NodeConfiguration } from '../core/configuration-report.ts'
 import { reasonAway } from '../core/errors.ts'
 import type { Freshness } from '../gateway/ports.ts'
@@ -205,15 +206,12 @@ async function reportDifferences(
     }
 }
 
-/** The same value as in `gatehouse doctor`. */
-const MOST_SKEW_MS = 60_000
-
 async function reportClock(log: Log, feed: Pick<ChangeFeed, 'clock'>): Promise<void> {
   const beforeMs = Date.now()
   const databaseMs = await feed.clock()
   const afterMs = Date.now()
-  const isLate = afterMs < databaseMs - MOST_SKEW_MS
-  if (!isLate && beforeMs <= databaseMs + MOST_SKEW_MS) return
+  const isLate = afterMs < databaseMs - TOLERATED_SKEW_MS
+  if (!isLate && beforeMs <= databaseMs + TOLERATED_SKEW_MS) return
   const seconds = Math.round(Math.abs(isLate ? databaseMs - afterMs : beforeMs - databaseMs) / 1000)
   log.warn(
     { seconds, isBehind: isLate },

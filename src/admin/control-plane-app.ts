@@ -11,6 +11,7 @@ import type { Cost, CostPart } from '../core/cost.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, CallId, KeyId, SessionId, UserId } from '../core/ids.ts'
+import type { KnownModel, ModelDetails } from '../core/known-model.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import type { ModelPrice } from '../core/model-price.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
@@ -199,29 +200,6 @@ export interface ModelPrices extends Pick<ModelPriceRegistry, 'set' | 'delete'> 
 export interface EndReport {
   readonly callsEnded: number
   readonly nodesNotHeard: number
-}
-
-export interface KnownModel {
-  readonly id: string
-  readonly name: string | undefined
-  readonly contextTokens: number | undefined
-  /** US dollars per million tokens, if known. */
-  readonly inputUsdPerMillion: number | undefined
-  readonly outputUsdPerMillion: number | undefined
-  readonly cachedInputUsdPerMillion?: number | undefined
-}
-
-/** Prices are in US dollars per million tokens. An undefined member is not known. */
-export interface ModelDetails {
-  readonly inputUsdPerMillion: number | undefined
-  readonly cachedInputUsdPerMillion: number | undefined
-  readonly outputUsdPerMillion: number | undefined
-  readonly priceSource: string | undefined
-  readonly priceFrom: string | undefined
-  readonly isPriceEstimated: boolean
-  readonly isAlias: boolean
-  readonly retiresOn: string | undefined
-  readonly facts: ModelFacts | undefined
 }
 
 export interface Prices extends PastPrices {

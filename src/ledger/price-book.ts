@@ -18,6 +18,7 @@ import {
   UNKNOWN_COST,
 } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import type { KnownModel, ModelDetails } from '../core/known-model.ts'
 import type { ModelEntry } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import type { ModelOverlay } from '../core/model-overlay.ts'
@@ -49,12 +50,7 @@ import {
   withTier,
 } from './served-price.ts'
 import { partsOf, recompute } from './stored-costs.ts'
-import {
-  type KnownModel,
-  type ModelDetails,
-  TargetPrices,
-  type TargetPricesOptions,
-} from './target-prices.ts'
+import { TargetPrices, type TargetPricesOptions } from './target-prices.ts'
 
 export interface PriceBookOptions extends TargetPricesOptions {
   readonly declaredPrices?: (accountId: AccountId, slug: string) => DeclaredPrices | undefined

@@ -4,6 +4,7 @@
  */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { FlatDays } from '../core/cost.ts'
+import type { KnownModel, ModelDetails } from '../core/known-model.ts'
 import type { ModelEntry, UnpricedKind } from '../core/model-entry.ts'
 import type { ModelFacts } from '../core/model-facts.ts'
 import { type ModelOverlay, NO_OVERLAY } from '../core/model-overlay.ts'
@@ -20,30 +21,6 @@ import {
 } from './known-target.ts'
 import { familyOf } from './model-family.ts'
 import { isAlias, type KnownPrice, loadPriceTable, type PriceTable } from './price-table.ts'
-
-export interface KnownModel {
-  readonly id: string
-  readonly name: string | undefined
-  readonly contextTokens: number | undefined
-  readonly inputUsdPerMillion: number | undefined
-  readonly outputUsdPerMillion: number | undefined
-  readonly cachedInputUsdPerMillion?: number | undefined
-}
-
-/** Prices are in US dollars per million tokens, at the first step of length. */
-export interface ModelDetails {
-  readonly inputUsdPerMillion: number | undefined
-  readonly cachedInputUsdPerMillion: number | undefined
-  readonly outputUsdPerMillion: number | undefined
-  /** As in a cost. Undefined: no price is known. */
-  readonly priceSource: string | undefined
-  /** The date of the operator's price, if the entry gives one. */
-  readonly priceFrom: string | undefined
-  readonly isPriceEstimated: boolean
-  readonly isAlias: boolean
-  readonly retiresOn: string | undefined
-  readonly facts: ModelFacts | undefined
-}
 
 export interface TargetPricesOptions {
   /** By provider id; a missing provider is unknown. */

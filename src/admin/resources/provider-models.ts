@@ -11,6 +11,7 @@ import {
 } from '../../contract/providers.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
+import type { KnownModel } from '../../core/known-model.ts'
 import { toPublicModelPrice } from '../../core/model-price.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { ListedRule } from '../../wire/fit/request-rules.ts'
@@ -20,7 +21,6 @@ import {
   callerOf,
   errorAnswers,
   jsonContent,
-  type KnownModel,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { maySetPrices } from './may-set-prices.ts'

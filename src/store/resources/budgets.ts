@@ -116,7 +116,18 @@ function toScopeColumns(scope: BudgetScope) {
   }
 }
 
-function toScope(row: Selectable<BudgetTable>): BudgetScope {
+export const SCOPE_COLUMNS = [
+  'id',
+  'scope',
+  'key_id',
+  'gate_id',
+  'scope_id',
+  'scope_name',
+] as const satisfies readonly (keyof BudgetTable)[]
+
+export function toScope(
+  row: Pick<Selectable<BudgetTable>, (typeof SCOPE_COLUMNS)[number]>,
+): BudgetScope {
   const { scope, key_id, gate_id, scope_id, scope_name } = row
   if (key_id !== null) return { type: 'key', keyId: key_id }
   const type = BUDGET_SCOPES.find((known) => known === scope)

@@ -3,10 +3,11 @@
  * are deleted, because usage is summed by whole hours and days.
  */
 import { type Kysely, type Selectable, type SqlBool, sql, type Transaction } from 'kysely'
-import { endOfBeginning, type LedgerScope } from '../../core/budget.ts'
+import { endOfBeginning, type LedgerScope, toLedgerScope } from '../../core/budget.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
 import { startOfDay } from '../../core/time-zone.ts'
+import { SCOPE_COLUMNS, toScope } from '../resources/budgets.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { addTo, RangeSums } from './range-sums.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
@@ -45,15 +46,7 @@ export class BudgetBeginnings {
   }
 }
 
-const PLACE = [
-  'id',
-  'account_id',
-  'key_id',
-  'gate_id',
-  'scope',
-  'scope_id',
-  'created_at',
-] as const satisfies readonly (keyof BudgetTable)[]
+const PLACE = [...SCOPE_COLUMNS, 'account_id', 'created_at'] as const
 
 type BudgetPlace = Pick<Selectable<BudgetTable>, (typeof PLACE)[number]>
 
@@ -66,9 +59,9 @@ type CallScope = LedgerScope & { readonly accountId: AccountId }
 
 async function keepBeginning(database: Kysely<Schema>, budget: BudgetPlace): Promise<void> {
   const beginning = await sumOfCalls(database, {
-    ...toScope(budget),
+    ...toCallScope(budget),
     fromMs: budget.created_at,
-    untilMs: endOfBeginning(toScope(budget), budget.created_at),
+    untilMs: endOfBeginning(toCallScope(budget), budget.created_at),
   })
   await database
     .updateTable('budgets')
@@ -103,7 +96,7 @@ export async function addToBeginnings(
     if (place.first_tokens === null) await keepBeginning(transaction, place)
   const sums = new RangeSums(
     places.map((place) => ({
-      ...toScope(place),
+      ...toCallScope(place),
       fromMs: hourOf(place.created_at).endsAtMs,
       untilMs: startOfDay(place.created_at) + DAY_MS,
     })),
@@ -131,12 +124,8 @@ function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedAmounts): boolean {
   return tokens === 0 && nanoUsd === 0 && unpricedCalls === 0
 }
 
-function toScope({ account_id, key_id, gate_id, scope, scope_id }: BudgetPlace): CallScope {
-  const accountId = account_id
-  if (key_id !== null) return { accountId, keyId: key_id }
-  if (scope === 'user') return { accountId, userId: scope_id ?? '' }
-  if (scope === 'tag') return { accountId, tagId: scope_id ?? '' }
-  return scope === null && gate_id !== null ? { accountId, gateId: gate_id } : { accountId }
+function toCallScope(row: BudgetPlace): CallScope {
+  return { accountId: row.account_id, ...toLedgerScope(toScope(row)) }
 }
 
 type FirstColumns = Pick<

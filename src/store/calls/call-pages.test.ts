@@ -1,11 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Kysely, sql } from 'kysely'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import { openExplained } from '../../../test/support/explained-database.ts'
 import { runsOn } from '../../../test/support/property-runs.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { UNKNOWN_COST } from '../../core/cost.ts'
-import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Schema } from '../schema.ts'
@@ -210,11 +217,39 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   async function fillWithOrdinaryCalls(): Promise<void> {
-    await created.run(`
-      INSERT INTO calls (id, account_id, key_id, gate_id, dialect, stream, target, attempts, outcome, status, started_at, duration_ms)
-      SELECT 'req_' || n, 'a', 'key_' || n % 200, 'gate_' || n % 200, 'openai-chat', 0, 'p/' || n % 3, 1,
-        CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END, CASE WHEN n % 100 = 0 THEN 502 ELSE 200 END, n, 1
-      FROM generate_series(1, 5000) AS n`)
+    await insertOrdinaryCalls(created, 5_000)
     await created.run('ANALYZE calls')
   }
 })
+
+test.each(databases.filter(({ name }) => name === 'Postgres'))(
+  'without statistics, a page of $name reads about as many calls as it holds',
+  async (kind) => {
+    const own = await kind.create({ own: true })
+    try {
+      const { database: explained, asked } = openExplained(own.location)
+      await insertOrdinaryCalls(own, 20_000)
+      const before = { startedAt: 16_000, id: 'req_9' }
+      await findCallPage(explained, 'a' as AccountId, { filter: {}, page: { limit: 50, before } })
+      const statements = [...asked]
+      expect(statements.length).toBeGreaterThan(0)
+      for (const { sql: text, parameters } of statements) {
+        const explain = CompiledQuery.raw(`EXPLAIN (ANALYZE) ${text}`, [...parameters])
+        const { rows } = await explained.executeQuery(explain)
+        const read = [...JSON.stringify(rows).matchAll(/actual time=\S+ rows=(\d+)/g)]
+        expect(Math.max(...read.map(([, count]) => Number(count)))).toBeLessThanOrEqual(55)
+      }
+      await explained.destroy()
+    } finally {
+      await own.remove()
+    }
+  },
+)
+
+async function insertOrdinaryCalls(into: TestDatabase, count: number): Promise<void> {
+  await into.run(`
+    INSERT INTO calls (id, account_id, key_id, gate_id, dialect, stream, target, attempts, outcome, status, started_at, duration_ms)
+    SELECT 'req_' || n, 'a', 'key_' || n % 200, 'gate_' || n % 200, 'openai-chat', 0, 'p/' || n % 3, 1,
+      CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END, CASE WHEN n % 100 = 0 THEN 502 ELSE 200 END, n, 1
+    FROM generate_series(1, ${count}) AS n`)
+}

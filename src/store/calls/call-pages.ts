@@ -122,11 +122,14 @@ export async function findCallPage(
       .limit(limit)
     return await readRecords(database, query)
   }
-  if (others.length === 0) return { calls: await find(page, undefined) }
+  if (others.length === 0 && isOfFile) return { calls: await find(page, undefined) }
 
   const maxEntries = isOfFile ? MAX_ENTRIES : MAX_ENTRIES_OF_POSTGRES
   let left = bounds.maxCandidates ?? (isOfIndex ? maxEntries : MAX_ROWS)
-  let step = bounds.step ?? (isOfFile ? STEP_OF_SQLITE : FIRST_STEP_OF_POSTGRES)
+  // Without statistics, Postgres expects so few calls that it sorts all calls of the range. The
+  // bounds of a step leave it few calls to sort.
+  const firstOfPostgres = others.length === 0 ? page.limit : FIRST_STEP_OF_POSTGRES
+  let step = bounds.step ?? (isOfFile ? STEP_OF_SQLITE : firstOfPostgres)
   const calls: CallRecord[] = []
   let { before } = page
   for (;;) {

@@ -12,8 +12,8 @@ const RESERVED_RETRY_MS = 1000
 export type Holder = keyof CallBuckets
 
 const HOLDERS: Readonly<Record<Holder, string>> = {
-  key: 'this API key is',
-  account: 'all API keys of this account together are',
+  key: 'this key or token is',
+  account: 'all keys and tokens of this account together are',
 }
 
 export function tooManyRequests(holder: Holder, buckets: CallBuckets): GatewayError {
@@ -58,7 +58,7 @@ export function tooManyTokens(
       ? `has used ${tokens.debt} more, and may make one call at a time until they are paid`
       : `and this call may use ${wanted}`
   return rateLimited(
-    `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, ` +
+    `Rate limit reached for tokens per minute: this key or token is allowed ${tokens.perMinute}, ` +
       `${why}. Please try again in ${waitMs / 1000}s.`,
     waitMs,
     { limit: 'tokens_per_minute', headers: toHeaders(buckets) },
@@ -90,12 +90,12 @@ export function quotaRefusal(
 
 const SCOPE_WORDS: Readonly<Record<BudgetScope['type'], string>> = {
   account: 'this account',
-  key: 'this API key',
+  key: 'this key or token',
   gate: 'this gate',
   user: 'this user',
   tag: 'a tag of this call',
   'each-user': 'this user',
-  'each-key': 'this API key',
+  'each-key': 'this key or token',
 }
 
 export function budgetRefusal(

@@ -93,7 +93,7 @@ describe('requests per minute', () => {
       kind: 'rate_limited',
       status: 429,
       message:
-        'Rate limit reached for requests per minute: this API key is allowed 60. Please try again in 0.75s.',
+        'Rate limit reached for requests per minute: this key or token is allowed 60. Please try again in 0.75s.',
       headers: {
         'retry-after': '1',
         'retry-after-ms': '750',
@@ -214,7 +214,7 @@ describe('concurrent calls', () => {
       expect(attempt(limits, caller)).toMatchObject({
         kind: 'rate_limited',
         message:
-          'Rate limit reached for concurrent calls: this API key is allowed 2 at a time. Please try again in 1s.',
+          'Rate limit reached for concurrent calls: this key or token is allowed 2 at a time. Please try again in 1s.',
         headers: {
           'retry-after': '1',
           'retry-after-ms': '1000',

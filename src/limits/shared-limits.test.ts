@@ -315,7 +315,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
       },
     })
     expect(refused.at(-1)?.message).toContain(
-      'for requests per minute: all API keys of this account together are allowed 60.',
+      'for requests per minute: all keys and tokens of this account together are allowed 60.',
     )
     // Each key's own minute lacks only its admitted calls.
     const left = refused.map(({ headers }) => Number(headers?.['x-ratelimit-remaining-requests']))
@@ -337,7 +337,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(results.find((result) => result instanceof GatewayError)).toMatchObject({
       kind: 'rate_limited',
       message: expect.stringContaining(
-        'concurrent calls: all API keys of this account together are allowed 5',
+        'concurrent calls: all keys and tokens of this account together are allowed 5',
       ),
     })
     open[0]?.settle(spent({}))

@@ -126,7 +126,7 @@ describe('tokens per minute', () => {
     expect(calls.at(-1)).toMatchObject({
       kind: 'rate_limited',
       message:
-        'Rate limit reached for tokens per minute: this API key is allowed 1000, and this call may use 420. Please try again in 15.6s.',
+        'Rate limit reached for tokens per minute: this key or token is allowed 1000, and this call may use 420. Please try again in 15.6s.',
     })
   })
 
@@ -144,7 +144,7 @@ describe('tokens per minute', () => {
       expect(admit({ estimatedTokens: 1 })).toMatchObject({
         kind: 'rate_limited',
         message:
-          'Rate limit reached for tokens per minute: this API key is allowed 600, has used 150 more, and may make one call at a time until they are paid. Please try again in 1s.',
+          'Rate limit reached for tokens per minute: this key or token is allowed 600, has used 150 more, and may make one call at a time until they are paid. Please try again in 1s.',
         headers: { 'retry-after': '1', 'x-ratelimit-remaining-tokens': '0' },
       })
       first.settle(spent({ tokens: 50, endedAtMs: clock.nowMs }))

@@ -109,7 +109,9 @@ describe('with the one call of this minute made', () => {
   async function expectRefused(answer: Response): Promise<void> {
     expect(answer.status).toBe(429)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await answer.text()).toContain('all API keys of this account together are allowed 1')
+    expect(await answer.text()).toContain(
+      'all keys and tokens of this account together are allowed 1',
+    )
     expect(asked).toBe(1)
   }
 
@@ -143,7 +145,9 @@ describe('with the one call of this minute made', () => {
       results: [
         {
           status: 'failed',
-          error: { message: expect.stringContaining('all API keys of this account together') },
+          error: {
+            message: expect.stringContaining('all keys and tokens of this account together'),
+          },
         },
       ],
     })
@@ -173,7 +177,7 @@ test('calls of all keys that run at once are counted together, and an ended one 
   const refused = await chat(keys[1].key)
   expect(refused.status).toBe(429)
   expect(await refused.text()).toContain(
-    'concurrent calls: all API keys of this account together are allowed 2 at a time',
+    'concurrent calls: all keys and tokens of this account together are allowed 2 at a time',
   )
   held.resolve()
   for (const answer of await Promise.all(running)) {

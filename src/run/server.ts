@@ -121,8 +121,8 @@ function toDashboard(): Response {
 
 const NOTHING_HERE = 'There is nothing at this address.'
 const NOT_FOUND =
-  `${NOTHING_HERE} This endpoint is not supported, because the gateway stores nothing to retrieve: ` +
-  '/docs lists all endpoints.'
+  `${NOTHING_HERE} This endpoint is not supported, and the gateway stores no responses, files or ` +
+  'batches: /docs lists all endpoints.'
 const CHECK_BASE = 'check the base address that the client was given.'
 
 function state(status: number, body: object): Response {

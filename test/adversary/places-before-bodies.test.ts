@@ -221,7 +221,9 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
     expect(() => enter('key_c')).toThrow(
       expect.objectContaining({
         kind: 'rate_limited',
-        message: expect.stringContaining('all API keys of this account together are allowed 2'),
+        message: expect.stringContaining(
+          'all keys and tokens of this account together are allowed 2',
+        ),
       }),
     )
     first?.release()

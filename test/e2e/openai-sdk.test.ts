@@ -187,7 +187,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     expect(error).toMatchObject({
       code: 'not_found',
       type: 'invalid_request_error',
-      message: expect.stringContaining('This endpoint is not supported'),
+      message: expect.stringContaining('This endpoint is not supported, and the gateway stores no'),
     })
   })
 

@@ -142,6 +142,14 @@ describe('the table', () => {
     },
   )
 
+  test.each(['day', 'month'])('is a file by %s too, with the begin of each step', async (by) => {
+    const { stdout } = await run('usage', '--by', by, '--csv')
+    const [heads = '', row = '', ...rest] = stdout.trimEnd().split('\r\n')
+    expect(heads).toStartWith(`${by},calls,errors,error_rate,`)
+    expect(row).toMatch(by === 'day' ? /^\d{4}-\d\d-\d\d,5,1,0.5,/ : /^\d{4}-\d\d-01,5,1,0.5,/)
+    expect(rest).toEqual([])
+  })
+
   test('keeps the columns of the file, with empty latencies where none are known', async () => {
     const heads = async (by: string) =>
       (await run('usage', '--by', by, '--csv')).stdout.split('\r\n')[0]?.split(',').slice(2)
@@ -154,12 +162,4 @@ test('a second dimension needs a first one', async () => {
   expect(await runCliInProcess(['usage', '--then-by', 'model'], { environment: {} })).toMatchObject(
     { exitCode: 2, stderr: expect.stringContaining('--then-by needs --by') },
   )
-})
-
-test('a file is of groups: steps of time have no names', async () => {
-  expect(await runCliInProcess(['usage', '--csv'], { environment: {} })).toMatchObject({
-    exitCode: 2,
-    stdout: '',
-    stderr: expect.stringContaining('--csv needs --by'),
-  })
 })

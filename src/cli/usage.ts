@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { AnswerOf, QueryOf } from '../contract/api-call.ts'
-import { toUsageCsv } from '../contract/csv.ts'
+import { toStepsCsv, toUsageCsv } from '../contract/csv.ts'
 import { GROUP_ORDERS, type GroupOrder, USAGE_GROUPS } from '../core/usage.ts'
 import { CliError } from './cli-error.ts'
 import { assertGoesOn, type Client, withClient } from './client.ts'
@@ -29,7 +29,7 @@ import { bindUsageSessions } from './usage-sessions.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 interface UsageFlags extends CallerFlags {
-  readonly by: (typeof INTERVALS)[number] | (typeof USAGE_GROUPS)[number]
+  readonly by: Interval | (typeof USAGE_GROUPS)[number]
   readonly thenBy?: (typeof USAGE_GROUPS)[number]
   readonly days: number
   readonly from?: string
@@ -44,6 +44,7 @@ interface UsageFlags extends CallerFlags {
 }
 
 const INTERVALS = ['day', 'month'] as const
+type Interval = (typeof INTERVALS)[number]
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -89,7 +90,7 @@ export function bindUsage(program: Command, context: CliContext): void {
       'with --by user or tag: groups whose name contains each of these words only, such as repo:',
     )
     .option('--limit <n>', 'at most this many groups', parseLimit, 50)
-    .option('--csv', 'as CSV, with the id of each group beside its name')
+    .option('--csv', 'as CSV, with the ids of groups beside their names')
     .addHelpText(
       'after',
       example(
@@ -103,12 +104,9 @@ export function bindUsage(program: Command, context: CliContext): void {
       ),
     )
     .action(async (flags: UsageFlags, command: Command) => {
-      const isOfTime = flags.by === 'day' || flags.by === 'month'
-      if (flags.csv === true && isOfTime)
-        throw new CliError('usage', '--csv needs --by with a kind of group, such as --by key.')
       if (flags.search !== undefined && flags.by !== 'user' && flags.by !== 'tag')
         throw new CliError('usage', '--search needs --by user or --by tag.')
-      if (flags.thenBy !== undefined && isOfTime)
+      if (flags.thenBy !== undefined && isOfTime(flags.by))
         throw new CliError('usage', '--then-by needs --by with a kind of group, such as --by user.')
       const analytics = await withClient(context, async (client) => {
         const key = await wholeKeyId(client, flags.key)
@@ -117,14 +115,20 @@ export function bindUsage(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(analytics)
       const sums = analytics.data
       const { by, thenBy } = flags
-      if (flags.csv === true)
+      if (flags.csv === true) {
+        if (isOfTime(by)) return printCsv(toStepsCsv(sums, by))
         return printCsv(
           toUsageCsv(sums, { by, nameOf }, thenBy && { by: thenBy, nameOf: nameOfSecond }),
         )
+      }
       // An id that is cut cannot be copied.
       printLine(formatTable(columnsOf(flags, analytics), sums, Number.POSITIVE_INFINITY))
       noteUnknown(sums)
     })
+}
+
+function isOfTime(by: UsageFlags['by']): by is Interval {
+  return by === 'day' || by === 'month'
 }
 
 type Analytics = AnswerOf<'GET /v1/analytics'>
@@ -184,7 +188,7 @@ function toQuery({
   const endOfHour = Math.ceil(end / HOUR_MS) * HOUR_MS
   const begin = Number.isFinite(end) ? new Date(endOfHour - days * DAY_MS).toISOString() : ''
   const picked = { from: from ?? begin, to, gate, key, target, ...pickCallers(callers) }
-  return by === 'day' || by === 'month'
+  return isOfTime(by)
     ? { ...picked, interval: by }
     : { ...picked, interval: 'all', group_by: by, then_by: thenBy, search }
 }

@@ -53,6 +53,14 @@ export interface CsvGroup {
   readonly nameOf: (sum: UsageSumBody) => string
 }
 
+/** A line for each step of time, which begins on the day in the first column. */
+export function toStepsCsv(sums: readonly UsageSumBody[], step: 'day' | 'month'): string {
+  return toCsv([
+    [step, ...COLUMNS.map(([heading]) => heading)],
+    ...sums.map((sum) => [sum.start.slice(0, 10), ...COLUMNS.map(([, read]) => read(sum))]),
+  ])
+}
+
 /** @param thenBy the second dimension, if there is one */
 export function toUsageCsv(
   sums: readonly UsageSumBody[],

@@ -1,8 +1,10 @@
 /** Creates an invitation and its token. Only the answer to the creation contains the token. */
 import { hash, randomBytes } from 'node:crypto'
+import { GatewayError } from '../core/errors.ts'
 import { type AccountId, createInvitationId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Invitation, InvitationTableStore } from '../store/users/invitations.ts'
+import type { MemberTableStore } from '../store/users/members.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 
@@ -12,12 +14,24 @@ export interface NewInvitation {
   readonly invitedBy: string
 }
 
-/** @param now milliseconds since the Unix epoch */
+export interface InvitationStores {
+  readonly invitations: Pick<InvitationTableStore, 'insert'>
+  readonly members: Pick<MemberTableStore, 'findGiven'>
+}
+
+/**
+ * @param now milliseconds since the Unix epoch
+ * @throws GatewayError `conflict` when the account has this member, or too many open invitations
+ */
 export async function createInvitation(
-  invitations: Pick<InvitationTableStore, 'insert'>,
+  { invitations, members }: InvitationStores,
   { accountId, email, invitedBy }: NewInvitation,
   now: number,
 ): Promise<{ readonly invitation: Invitation; readonly token: Secret }> {
+  const known = await members.findGiven(accountId, [email])
+  const member = known.find((one) => one.email === email.toLowerCase())
+  if (member !== undefined)
+    throw new GatewayError('conflict', `'${member.email}' is a member already.`)
   const token = `inv-${randomBytes(32).toString('hex')}`
   const invitation: Invitation = {
     id: createInvitationId(),

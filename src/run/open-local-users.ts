@@ -54,7 +54,7 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
     },
     async invite(email) {
       const { invitation, token } = await createInvitation(
-        store.invitations,
+        store,
         { accountId: DEFAULT_ACCOUNT, email, invitedBy: 'command-line' },
         Date.now(),
       )

@@ -228,6 +228,7 @@ describe('requests of other sites', () => {
 describe('invitations', () => {
   test('work once, for the invited address only, and are listed without their token', async () => {
     const invitation = await invite('Guest@example.test')
+    const second = await invite('guest@example.test')
     expect((await signUp(openBrowser(), 'other@example.test', { invitation })).status).toBe(403)
     const guest = openBrowser()
     expect((await signUp(guest, 'guest@example.test', { invitation })).status).toBe(201)
@@ -236,9 +237,7 @@ describe('invitations', () => {
       role: 'member',
     })
     expect((await signUp(openBrowser(), 'guest@example.test', { invitation })).status).toBe(403)
-    const again = await signUp(openBrowser(), 'guest@example.test', {
-      invitation: await invite('guest@example.test'),
-    })
+    const again = await signUp(openBrowser(), 'guest@example.test', { invitation: second })
     expect(again.status).toBe(409)
     expect((await signUp(openBrowser(), 'guest2@example.test', { invitation })).status).toBe(403)
 
@@ -320,6 +319,16 @@ describe('invitations', () => {
 })
 
 describe('members', () => {
+  test('are not invited again, in any spelling of the address', async () => {
+    await joinBy('member-twice@example.com')
+    const email = 'Member-Twice@example.com'
+    const again = await controlPlaneCall(server, 'POST', '/v1/invitations', { email })
+    expect(again.status).toBe(409)
+    expect(await again.json()).toMatchObject({
+      message: expect.stringContaining("'member-twice@example.com' is a member already"),
+    })
+  })
+
   const idOf = async (browser: Browser): Promise<string> => {
     const { user } = (await browser.json('/v1/session', 200)) as { user: { id: string } }
     return user.id

@@ -104,8 +104,9 @@ function memberNotFound(): GatewayError {
  */
 export function bindInvitations(
   app: ControlPlaneApp,
-  { invitations, identity }: Pick<ControlPlaneDependencies, 'invitations' | 'identity'>,
+  dependencies: Pick<ControlPlaneDependencies, 'invitations' | 'members' | 'identity'>,
 ): void {
+  const { invitations, identity } = dependencies
   const toBody = (invitation: Invitation) => toPublicInvitation(invitation, systemClock.now())
 
   bindResource(app, invitationResource, {
@@ -121,7 +122,7 @@ export function bindInvitations(
       assertMayGiveAccess(caller)
       const invitedBy = actorId(caller.actor)
       const { invitation, token } = await createInvitation(
-        invitations,
+        dependencies,
         { accountId, email, invitedBy },
         systemClock.now(),
       )

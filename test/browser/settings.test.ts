@@ -105,6 +105,7 @@ test('an invited user signs up by the link, which is shown once, and appears', a
   await copyShownOnce(page, 'link')
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('cell', { name: GUEST.email, exact: true }).waitFor()
+  await page.getByRole('cell', { name: 'in 7 days', exact: true }).waitFor()
   expect(await page.content()).not.toContain(token)
 
   guest = await browser.visit(gatehouse.url)

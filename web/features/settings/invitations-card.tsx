@@ -5,7 +5,7 @@ import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { RowButton } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { Moment } from '../../ui/moment.tsx'
+import { EndMoment } from '../../ui/end-moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { DeleteDialog } from '../../ui/resource-page.tsx'
 import { SearchedTable } from '../../ui/searched-rows.tsx'
@@ -71,7 +71,7 @@ export function InvitationsCard({
                     status === 'expired' ? (
                       <Badge tone="warn">Expired</Badge>
                     ) : (
-                      <Moment at={expiresAt} />
+                      <EndMoment at={expiresAt} />
                     ),
                 },
                 {

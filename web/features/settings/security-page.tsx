@@ -4,6 +4,7 @@ import { operationQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, RowButton } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { EndMoment } from '../../ui/end-moment.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
@@ -130,7 +131,12 @@ function SessionsCard() {
                 cell: ({ address }) => address ?? 'unknown',
               },
               timeColumn('Signed in', 'createdAt'),
-              timeColumn('Ends', 'expiresAt'),
+              {
+                title: 'Ends',
+                isLabelled: true,
+                className: 'text-ink-soft',
+                cell: ({ expiresAt }) => <EndMoment at={expiresAt} />,
+              },
               {
                 title: 'End',
                 isHidden: true,

@@ -92,6 +92,8 @@ test('the page of a person shows the budget of each user, and their own in its p
   await createBudget({ scope: 'each-user', name: 'Everyone', limitUsd: 20, period: 'month' })
   await createBudget({ endUser: 'bob', name: 'Bob', limitTokens: 900_000, period: 'day' })
   await createBudget({ endUser: 'carl', name: 'Carl', limitTokens: 1_000, period: 'total' })
+  // Calls from before the creation do not count.
+  for (const user of ['ann', 'bob']) expect(await call(user)).toBe(200)
   await openPerson('ann')
   const daily = budgets().getByRole('listitem').filter({ hasText: 'Everyone, daily' })
   await daily.getByText('of 1 token a day').waitFor()

@@ -8,7 +8,7 @@ const plane = useControlPlane()
 const { sendForJson, current } = plane
 const ANN = createUserId()
 const BOB = `end:${'ab'.repeat(8)}`
-const CREATED = Date.now() - 1000
+const HOUR_MS = 3_600_000
 
 beforeEach(async () => {
   const user = { id: ANN, name: 'Ann', email: 'ann@example.test', passwordHash: 'x' }
@@ -20,14 +20,21 @@ const post = (url: string, body: object) => sendForJson({ method: 'POST', url, b
 const seePeople = () =>
   current().attribution.change(DEFAULT_ACCOUNT, { peopleFigures: 'administrators' })
 
-async function add(calls: readonly { user?: string; keyId?: string; tokens: number }[]) {
+interface Made {
+  readonly user?: string
+  readonly keyId?: string
+  readonly tokens: number
+  readonly startedAt?: number
+}
+
+async function add(calls: readonly Made[]) {
   await current().store.calls.insertMany(
-    calls.map(({ tokens, keyId = 'key_1', ...call }) =>
+    calls.map(({ tokens, keyId = 'key_1', startedAt = Date.now(), ...call }) =>
       createCallRecord({
         ...call,
         keyId: keyId as KeyId,
         accountId: DEFAULT_ACCOUNT,
-        startedAt: CREATED,
+        startedAt,
         usage: { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
       }),
     ),
@@ -62,6 +69,27 @@ test('keys and service tokens are listed, without members’ own tokens and the 
   expect((await sendForJson({ url: `/v1/budgets/${id}/heads` })).data).toMatchObject([
     { id: key.id, name: 'ci', used: { tokens: 10 }, share: 0.1 },
   ])
+})
+
+test('calls from before the creation of a budget are not listed, as they do not count', async () => {
+  await seePeople()
+  const limit = { limitTokens: 100, period: 'total' }
+  const key = await post('/v1/keys', { name: 'ci' })
+  const { id } = await post('/v1/budgets', { ...limit, scope: 'each-user' })
+  const { id: ofKeys } = await post('/v1/budgets', { ...limit, scope: 'each-key' })
+  const { createdAt } = current().budgets.get(DEFAULT_ACCOUNT, String(id))
+  const of = { user: BOB, keyId: String(key.id) }
+  await add([
+    { user: BOB, tokens: 200, startedAt: createdAt - 1 },
+    // Sums by key are by the hour.
+    { ...of, tokens: 200, startedAt: createdAt - HOUR_MS },
+    { user: ANN, tokens: 7, startedAt: createdAt - 1 },
+    { ...of, tokens: 3 },
+  ])
+  const list = async (budget: unknown, query = '') =>
+    (await sendForJson({ url: `/v1/budgets/${budget}/heads${query}` })).data
+  expect(await list(id)).toMatchObject([{ id: BOB, used: { tokens: 3 } }])
+  expect(await list(ofKeys, `?key=${key.id}`)).toMatchObject([{ id: key.id, used: { tokens: 3 } }])
 })
 
 test('one user is found by id, name or hash, and one key by id', async () => {

@@ -8,7 +8,7 @@ import {
 import { amountOf, type Budget, ceilingOf, toLedgerScope } from '../../core/budget.ts'
 import type { KeyId } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
-import { spanOf } from '../../core/period.ts'
+import { hourOf, spanOf } from '../../core/period.ts'
 import { DAY_MS, startOfDay } from '../../core/time-zone.ts'
 import type { UsageQuery } from '../../store/usage/usage-query.ts'
 import { UsageDeletedError } from '../../store/usage/usage-sources.ts'
@@ -33,8 +33,9 @@ const headsRoute = createRoute({
   summary: 'List the users or keys under a default budget, the greatest use first',
   description:
     'For budgets of the scopes `each-user` and `each-key`: what each has used in the current ' +
-    'period, from the ledger by whole days, without running calls. Budgets of other scopes have ' +
-    'an empty list. Users are listed for callers that see figures of people.',
+    'period, from the ledger, without running calls. Keys count the whole hour in which the budget ' +
+    'or its period begins. Budgets of other scopes have an empty list. Users are listed for callers ' +
+    'that see figures of people.',
   tags: ['Budgets'],
   request: { params: z.object({ id: z.string() }), query: budgetHeadQuery },
   responses: {
@@ -105,10 +106,14 @@ function assertFits(kind: 'user' | 'key', given: Readonly<Record<string, string 
   throw refuse([{ field: other, message }])
 }
 
-function spanOfHeads({ period, timeZone, createdAt }: Budget, nowMs: number) {
-  const fromMs = Math.max(spanOf(period, nowMs, timeZone).startsAtMs, createdAt)
-  return { fromMs: startOfDay(fromMs), toMs: startOfDay(nowMs) + DAY_MS }
+/** Users are summed from the exact time, but sums by key are by the hour. */
+function spanOfHeads({ scope, period, timeZone, createdAt }: Budget, nowMs: number) {
+  const startsAtMs = Math.max(spanOf(period, nowMs, timeZone).startsAtMs, createdAt)
+  const fromMs = scope.type === 'each-key' ? hourOf(startsAtMs).startsAtMs : startsAtMs
+  return { fromMs, toMs: startOfDay(nowMs) + DAY_MS }
 }
+
+const FIGURES = { percentiles: false } as const
 
 /** Sums by user that are deleted count no more. */
 async function read(
@@ -116,10 +121,10 @@ async function read(
   ...[accountId, query, page]: Parameters<ControlPlaneDependencies['usage']['readRange']>
 ) {
   try {
-    return await usage.readRange(accountId, query, page)
+    return await usage.readRange(accountId, query, page, FIGURES)
   } catch (error) {
     if (!(error instanceof UsageDeletedError) || error.beforeMs >= query.toMs) throw error
-    return await usage.readRange(accountId, { ...query, fromMs: error.beforeMs }, page)
+    return await usage.readRange(accountId, { ...query, fromMs: error.beforeMs }, page, FIGURES)
   }
 }
 

@@ -193,7 +193,7 @@ export const usageSum = z
     refused: count.meta({
       description:
         'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
-        'was asked. Too low in sums by user or tag, whose whole days lack this part.',
+        'was asked. Too low in sums by user, tag and session that an earlier version has stored.',
     }),
     tokens: z.object({
       ...tokenCounts,

@@ -196,6 +196,12 @@ export interface CounterColumns {
   cost_unknown: number
 }
 
+/** Counters of sums without the dimensions that tell refused calls from other failures. */
+export interface CallerCounters extends CounterColumns {
+  /** Part of `failed`: calls with a 4xx before any upstream was asked. Not counted before step 0026. */
+  refused: number
+}
+
 /**
  * A key's use of a target through a gate in an hour or a day, by status class. Every call counts in
  * a row of `usage_hours` and in a row of `usage_days`.
@@ -220,7 +226,7 @@ export interface UsageTable extends CounterColumns {
 }
 
 /** A user's usage on a day (decision 0121). */
-export interface UserDayTable extends CounterColumns {
+export interface UserDayTable extends CallerCounters {
   account_id: AccountId
   /** The beginning of the day (UTC), in milliseconds since the Unix epoch. */
   starts_at: number
@@ -229,7 +235,7 @@ export interface UserDayTable extends CounterColumns {
 }
 
 /** The usage of a tag's calls on a day. A call with two tags counts in two rows. */
-export interface TagDayTable extends CounterColumns {
+export interface TagDayTable extends CallerCounters {
   account_id: AccountId
   starts_at: number
   /** The tag's hash; empty for the calls with any tag, each once. */
@@ -237,7 +243,7 @@ export interface TagDayTable extends CounterColumns {
 }
 
 /** The usage of a session. */
-export interface CallSessionTable extends CounterColumns {
+export interface CallSessionTable extends CallerCounters {
   account_id: AccountId
   /** The hash of caller and session. */
   session_id: string

@@ -11,6 +11,7 @@ import { budgetScopes } from './budget-scopes-migration.ts'
 import { budgetSteering } from './budget-steering-migration.ts'
 import { budgetTimeZone } from './budget-time-zone-migration.ts'
 import { callerIndexes } from './caller-indexes-migration.ts'
+import { callerRefused } from './caller-refused-migration.ts'
 import { callers } from './callers-migration.ts'
 import { erasedUsers } from './erased-users-migration.ts'
 import { estimatedUsage } from './estimated-usage-migration.ts'
@@ -80,6 +81,7 @@ export const migrations: Steps = {
   '0023_gate_fuse': gateFuse,
   '0024_estimated_usage': estimatedUsage,
   '0025_budget_fuse': budgetFuse,
+  '0026_caller_refused': callerRefused,
 }
 
 export async function isBehind(

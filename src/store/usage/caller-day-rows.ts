@@ -3,13 +3,13 @@ import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { ANY_TAG } from './caller-sums.ts'
-import { addCounts, type Counts, noCounts } from './group-steps.ts'
+import { addCounts, boundRefused, type Counts, noCounts } from './group-steps.ts'
 import { exceptBefore, toRanked } from './ranked-groups.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { readInKeyOrder } from './rows-in-key-order.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { IN_PARTS, querySummed } from './summed-rows.ts'
-import { type CallerDayTableName, COUNTERS, DAY_MS, UNPRICED } from './usage-columns.ts'
+import { CALLER_COUNTERS, type CallerDayTableName, DAY_MS, UNPRICED } from './usage-columns.ts'
 import { type ReadRows, type SummedRow, toStart, type UsageReading } from './usage-query.ts'
 
 const ID_COLUMNS = { user_days: 'user_id', tag_days: 'tag_id' } as const
@@ -20,10 +20,7 @@ interface DaySpan {
   readonly toMs: number
 }
 
-/**
- * Grouped: rows of each user or tag, then the rows of calls without any (`rest` of the reading).
- * These sums do not tell refused calls from other failures.
- */
+/** Grouped: rows of each user or tag, then the rows of calls without any (`rest` of the reading). */
 export async function* readCallerDays(
   database: Kysely<Schema>,
   reading: UsageReading,
@@ -61,7 +58,7 @@ export async function readRest(
     for (const row of rows) add(row, -1)
   return [...steps].flatMap(([startsAt, counts]) => {
     const place = { starts_at: startsAt, group: null, durations: null, first_bytes: null }
-    return counts.calls > 0 ? [{ ...counts, ...place, refused: 0 }] : []
+    return counts.calls > 0 ? [{ ...boundRefused(counts), ...place }] : []
   })
 }
 
@@ -93,8 +90,7 @@ function readSingleRows(
     key: ['starts_at', id],
     columns: [
       sql`${sql.ref(id)} AS ${sql.ref('group')}`,
-      ...COUNTERS.map((name) => sql.ref(name)),
-      sql`0 AS refused`,
+      ...CALLER_COUNTERS.map((name) => sql.ref(name)),
       sql`${UNPRICED} AS unpriced`,
     ],
     where: sql`AND ${sql.ref(id)} <> ${ANY_TAG} AND calls > 0`,
@@ -137,7 +133,7 @@ function compileSums(
     readonly group?: RawBuilder<unknown> | undefined
   },
 ): SumsOfSlice {
-  const counters = COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`)
+  const counters = CALLER_COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`)
   const hasSteps = query.interval !== 'all'
   const places = [
     ...(hasSteps ? [sql.ref('starts_at')] : []),
@@ -147,7 +143,7 @@ function compileSums(
     sql<SummedRow>`
       SELECT ${hasSteps ? sql.ref('starts_at') : sql`MIN(starts_at)`} AS starts_at,
         ${group === undefined ? sql`NULL AS` : sql``} ${sql.ref('group')},
-        ${sql.join(counters)}, 0 AS refused, SUM(${UNPRICED}) AS unpriced
+        ${sql.join(counters)}, SUM(${UNPRICED}) AS unpriced
       FROM (SELECT * ${group === undefined ? sql`` : sql`, ${group} AS ${sql.ref('group')}`}
         FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at >= ${FROM} AND starts_at < ${TO} ${where}

@@ -13,6 +13,7 @@ import {
 } from '../../core/usage.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
+import type { CallerCounters } from '../schema.ts'
 import type { GroupPlace } from './group-ranks.ts'
 import { addCall } from './sum-calls.ts'
 import { DAY_MS, HOUR_MS } from './usage-columns.ts'
@@ -40,20 +41,22 @@ const anyCall = fc.record({
   keyId: pick('key_1' as KeyId, 'key_2' as KeyId),
   target: pick(null, 'openai/gpt-5', 'openai/gpt-4', 'mistral/open/large'),
   outcome: pick('succeeded' as const, 'failed' as const),
+  status: pick(400, 429, 502),
   nanoUsd: fc.nat({ max: 1_000_000 }),
   input: fc.option(fc.nat({ max: 5_000 })),
   isRefused: pick(false, false, false, true),
 })
 
 const toCall = (values: typeof anyCall extends fc.Arbitrary<infer Value> ? Value : never) => {
-  const { atMinute, user, session, agent, tags, outcome, nanoUsd, input, isRefused } = values
+  const { atMinute, user, session, agent, tags, outcome, status, nanoUsd, input, isRefused } =
+    values
   return createCallRecord({
     gateId: values.gateId,
     keyId: values.keyId,
     target: values.target,
     startedAt: START + atMinute * 60_000,
     outcome,
-    status: outcome === 'failed' ? 400 : 200,
+    status: outcome === 'failed' ? status : 200,
     usage:
       input === null
         ? null
@@ -208,6 +211,55 @@ describe.each(databases)('on $name', (kind) => {
     expect(Object.keys(found).map((place) => /(\d)\1{15}/.exec(place)?.[1])).toEqual([...ranked])
   })
 
+  test('calls that the gateway refused are no errors by user, tag and session', async () => {
+    const refused = { target: null, status: 429, outcome: 'failed', usage: null } as const
+    const one = { user: 'user_1', tags: T1, session: S1 }
+    const other = { user: 'user_2', tags: T2, session: S2 }
+    await store.calls.insertMany([
+      ...[1, 2, 3].map((hour) =>
+        createCallRecord({ ...one, ...refused, startedAt: START + hour * HOUR_MS }),
+      ),
+      createCallRecord({ ...other, startedAt: START, outcome: 'failed', status: 502 }),
+      createCallRecord({ ...refused, startedAt: START }),
+    ])
+    const range = { fromMs: START, toMs: START + DAY_MS, interval: 'all' } as const
+    for (const groupBy of ['user', 'tag', 'session', 'key'] as const) {
+      const page = { order: 'errors', limit: 5 } as const
+      const { sums } = await store.usage.readRange(accountId, { ...range, groupBy }, page)
+      const found = sums.map(({ group, failed, refused: of }) => [group, failed, of])
+      const { user, tags, session } = other
+      expect(found[0]).toEqual(
+        groupBy === 'key'
+          ? [createCallRecord().keyId, 5, 4]
+          : [{ user, tag: tags, session }[groupBy], 1, 0],
+      )
+      expect(found.slice(1).map(([, failed, of]) => [failed, of])).toEqual(
+        groupBy === 'key'
+          ? []
+          : [
+              [1, 1],
+              [3, 3],
+            ],
+      )
+    }
+  })
+
+  test('sums from before refused calls were counted leave no more refused calls than failures', async () => {
+    const refused = { target: null, status: 429, outcome: 'failed', usage: null } as const
+    await store.calls.insertMany([
+      createCallRecord({ ...refused, startedAt: START, user: 'user_1', tags: T1, session: S1 }),
+      createCallRecord({ startedAt: START }),
+    ])
+    for (const table of ['user_days', 'tag_days', 'call_sessions'] as const)
+      await store.database.updateTable(table).set({ refused: 0 }).execute()
+    const range = { fromMs: START, toMs: START + DAY_MS, interval: 'all' } as const
+    for (const groupBy of ['user', 'tag', 'session'] as const) {
+      const { sums } = await store.usage.readRange(accountId, { ...range, groupBy })
+      const none = sums.find(({ group }) => group === null)
+      expect([groupBy, none?.calls, none?.failed, none?.refused]).toEqual([groupBy, 1, 0, 0])
+    }
+  })
+
   test('deleted calls leave the days of users and tags', async () => {
     const calls = Array.from({ length: 8 }, (_, index) =>
       createCallRecord({
@@ -300,12 +352,12 @@ interface ReadOptions {
 
 type Figures = Pick<
   UsageSum,
-  'calls' | 'failed' | 'unreported' | 'inputTokens' | 'outputTokens' | 'costNanoUsd'
+  'calls' | 'failed' | 'refused' | 'unreported' | 'inputTokens' | 'outputTokens' | 'costNanoUsd'
 >
 
 function figuresOf(sum: UsageSum): Figures {
-  const { calls, failed, unreported, inputTokens, outputTokens, costNanoUsd } = sum
-  return { calls, failed, unreported, inputTokens, outputTokens, costNanoUsd }
+  const { calls, failed, refused, unreported, inputTokens, outputTokens, costNanoUsd } = sum
+  return { calls, failed, refused, unreported, inputTokens, outputTokens, costNanoUsd }
 }
 
 function placeOf({ startsAt, group }: Pick<UsageSum, 'startsAt' | 'group'>): string {
@@ -313,13 +365,14 @@ function placeOf({ startsAt, group }: Pick<UsageSum, 'startsAt' | 'group'>): str
 }
 
 function sumBy(calls: readonly CallRecord[], query: UsageQuery): Record<string, Figures> {
-  const rows: Record<string, Parameters<typeof addCall>[0]> = {}
+  const rows: Record<string, CallerCounters> = {}
   for (const call of calls) {
     if (call.refusals !== undefined || !matches(call, query)) continue
     for (const group of pairsOf(call, query)) {
       const place = placeOf({ startsAt: toStart(call.startedAt, query), group })
       const row = rows[place] ?? { ...NOTHING }
       addCall(row, call)
+      row.refused += call.outcome === 'failed' && call.target === null && call.status < 500 ? 1 : 0
       rows[place] = row
     }
   }
@@ -329,6 +382,7 @@ function sumBy(calls: readonly CallRecord[], query: UsageQuery): Record<string, 
       {
         calls: row.calls,
         failed: row.failed,
+        refused: row.refused,
         unreported: row.unreported,
         inputTokens: row.input_tokens,
         outputTokens: row.output_tokens,
@@ -401,6 +455,7 @@ const NOTHING = {
   cost_nano_usd: 0,
   cost_estimated: 0,
   cost_unknown: 0,
+  refused: 0,
 }
 
 const EXAMPLE_CALLS = Array.from({ length: 40 }, (_, index) => ({
@@ -413,6 +468,7 @@ const EXAMPLE_CALLS = Array.from({ length: 40 }, (_, index) => ({
   keyId: 'key_1' as KeyId,
   target: ['openai/gpt-5', 'mistral/open/large', null][index % 3] ?? null,
   outcome: index % 5 === 0 ? ('failed' as const) : ('succeeded' as const),
+  status: [400, 502][index % 2] ?? 400,
   nanoUsd: index * 1_001,
   input: index % 6 === 0 ? null : index,
   isRefused: index % 9 === 0,

@@ -10,7 +10,7 @@ import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { toRecord } from '../calls/call-rows.ts'
 import { CallTableStore } from '../calls/calls.ts'
 import { openDatabase } from '../database/open-database.ts'
-import type { CounterColumns, Schema } from '../schema.ts'
+import type { CallerCounters, Schema } from '../schema.ts'
 import { ANY_TAG } from './caller-sums.ts'
 import { EndUsersOfTest, type UserAtTime } from './end-users.fixture.ts'
 import { addCall } from './sum-calls.ts'
@@ -37,17 +37,19 @@ const anyCall = fc
     session: pick(undefined, 'aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb'),
     tags: pick(undefined, 't1', 't2', 't1 t2', 't2 t1 t3', 't1 t1'),
     outcome: pick('succeeded' as const, 'failed' as const, 'cancelled' as const),
+    target: pick(null, 'openai/gpt-5'),
+    status: pick(200, 400, 429, 499, 502),
     refusals: pick(undefined, undefined, undefined, 7),
     input: pick(undefined, 0, 12, 4_000),
     nanoUsd: pick(undefined, null, 0, 5, 123_456),
   })
-  .map(({ number, account, hour, user, session, tags, outcome, refusals, input, nanoUsd }) =>
+  .map(({ number, account, hour, user, session, tags, refusals, input, nanoUsd, ...rest }) =>
     createCallRecord({
+      ...rest,
       id: `req_${account}_${number}` as CallId,
       accountId: account,
       keyId: `key_${session?.[0]}` as KeyId,
       startedAt: NOON + hour * HOUR + number,
-      outcome,
       usage:
         input === undefined
           ? null
@@ -178,7 +180,7 @@ describe.each(databases)('on $name', (kind) => {
   }
 
   async function readStored() {
-    const sums: Record<string, CounterColumns> = {}
+    const sums: Record<string, CallerCounters> = {}
     for (const row of await database.selectFrom('user_days').selectAll().execute())
       sums[`user ${row.account_id} ${row.starts_at} ${row.user_id}`] = countersOf(row)
     for (const row of await database.selectFrom('tag_days').selectAll().execute())
@@ -193,11 +195,12 @@ describe.each(databases)('on $name', (kind) => {
   }
 
   async function sumRows() {
-    const sums: Record<string, CounterColumns> = {}
+    const sums: Record<string, CallerCounters> = {}
     const facts: Record<string, ReturnType<typeof factsOf>> = {}
     const add = (place: string, call: CallRecord) => {
       const row = sums[place] ?? { ...NOTHING }
       addCall(row, call)
+      row.refused += isRefused(call) ? 1 : 0
       sums[place] = row
     }
     for (const row of await database.selectFrom('calls').selectAll().execute()) {
@@ -225,6 +228,8 @@ function exampleCall(number: number, tags: string | undefined, user = 'user_1'):
     user,
     session: 'aaaaaaaaaaaaaaaa',
     ...(tags !== undefined && { tags }),
+    // Of the even numbers, the gateway refused the call.
+    ...(number % 2 === 0 && { outcome: 'failed', status: 429, target: null, usage: null }),
   })
 }
 
@@ -240,10 +245,16 @@ function factsOf(
   }
 }
 
-const NOTHING = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as unknown as CounterColumns
+const NAMES = [...COUNTERS, 'refused'] as const
+const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as unknown as CallerCounters
 
-function countersOf(row: CounterColumns): CounterColumns {
+function countersOf(row: CallerCounters): CallerCounters {
   return Object.fromEntries(
-    COUNTERS.map((name) => [name, Number(row[name])]),
-  ) as unknown as CounterColumns
+    NAMES.map((name) => [name, Number(row[name])]),
+  ) as unknown as CallerCounters
+}
+
+/** After admission and before any provider was asked. */
+function isRefused({ outcome, target, status }: CallRecord): boolean {
+  return outcome === 'failed' && target === null && status >= 400 && status <= 499
 }

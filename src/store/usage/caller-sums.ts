@@ -2,14 +2,14 @@
 import type { CallRecord } from '../../core/call.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type {
+  CallerCounters,
   CallSessionTable,
-  CounterColumns,
   Schema,
   TagDayTable,
   UserDayTable,
 } from '../schema.ts'
-import { addCall } from './sum-calls.ts'
-import { COUNTERS, DAY_MS, NO_USAGE } from './usage-columns.ts'
+import { addCallerCall } from './sum-calls.ts'
+import { CALLER_COUNTERS, DAY_MS, NO_CALLER_USAGE } from './usage-columns.ts'
 
 /** The `tag_id` that sums the calls with any tag, each once. */
 export const ANY_TAG = ''
@@ -34,7 +34,7 @@ export class CallerSums {
       const { user, session, tags } = call
       if (user === undefined && session === undefined && tags === undefined) continue
       if (call.refusals !== undefined) continue
-      for (const row of this.#rowsOf(call)) addCall(row, call)
+      for (const row of this.#rowsOf(call)) addCallerCall(row, call)
       if (session !== undefined) this.#extendSession(session, call)
     }
   }
@@ -45,11 +45,11 @@ export class CallerSums {
   ): void {
     for (const { before, after } of corrections) {
       if (before.refusals !== undefined) continue
-      const [taken, added] = [{ ...NO_USAGE }, { ...NO_USAGE }]
-      addCall(taken, before)
-      addCall(added, after)
+      const [taken, added] = [{ ...NO_CALLER_USAGE }, { ...NO_CALLER_USAGE }]
+      addCallerCall(taken, before)
+      addCallerCall(added, after)
       for (const row of this.#rowsOf(before))
-        for (const name of COUNTERS) row[name] += added[name] - taken[name]
+        for (const name of CALLER_COUNTERS) row[name] += added[name] - taken[name]
     }
   }
 
@@ -64,10 +64,10 @@ export class CallerSums {
     }
   }
 
-  #rowsOf(call: CallRecord): readonly CounterColumns[] {
+  #rowsOf(call: CallRecord): readonly CallerCounters[] {
     const { accountId, user, session, tags } = call
     const startsAt = call.startedAt - (call.startedAt % DAY_MS)
-    const rows: CounterColumns[] = []
+    const rows: CallerCounters[] = []
     if (user !== undefined) rows.push(this.#users.find(accountId, startsAt, user, toUserDay))
     if (tags !== undefined) {
       rows.push(this.#tags.find(accountId, startsAt, ANY_TAG, toTagDay))
@@ -80,7 +80,7 @@ export class CallerSums {
 
   #findSession(session: string, call: CallRecord): CallSessionTable {
     return this.#sessions.find(call.accountId, WHOLE_SESSION, session, () => ({
-      ...NO_USAGE,
+      ...NO_CALLER_USAGE,
       account_id: call.accountId,
       session_id: session,
       key_id: call.keyId,
@@ -108,12 +108,12 @@ const WHOLE_SESSION = 0
 type ToRow<Row> = (accountId: AccountId, startsAt: number, id: string) => Row
 
 const toUserDay: ToRow<UserDayTable> = (account_id, starts_at, user_id) => ({
-  ...NO_USAGE,
+  ...NO_CALLER_USAGE,
   ...{ account_id, starts_at, user_id },
 })
 
 const toTagDay: ToRow<TagDayTable> = (account_id, starts_at, tag_id) => ({
-  ...NO_USAGE,
+  ...NO_CALLER_USAGE,
   ...{ account_id, starts_at, tag_id },
 })
 

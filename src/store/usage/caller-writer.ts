@@ -1,7 +1,7 @@
 /** Adds sums by user, tag and session to their tables. */
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import { isSqlite } from '../database/sql-differences.ts'
-import type { CallSessionTable, CounterColumns, Schema } from '../schema.ts'
+import type { CallerCounters, CallSessionTable, Schema } from '../schema.ts'
 import type { CallerRows, CallerTableName } from './caller-sums.ts'
 import {
   addCounters,
@@ -12,7 +12,7 @@ import {
   toParameters,
   toStatements,
 } from './upsert-sums.ts'
-import { COUNTERS } from './usage-columns.ts'
+import { CALLER_COUNTERS } from './usage-columns.ts'
 
 interface CallerTable extends SumTable {
   readonly name: CallerTableName
@@ -44,7 +44,7 @@ function describe(
   facts: readonly string[] = [],
 ): CallerTable {
   const leading = [...key, ...facts]
-  return { name, key, leading, columns: [...leading, ...COUNTERS], texts: TEXTS }
+  return { name, key, leading, columns: [...leading, ...CALLER_COUNTERS], texts: TEXTS }
 }
 
 /**
@@ -60,7 +60,7 @@ export async function addCallers(
 ): Promise<number> {
   let written = 0
   for (const table of TABLES) {
-    const ofTable: readonly CounterColumns[] = rows[table.name]
+    const ofTable: readonly CallerCounters[] = rows[table.name]
     for (const some of toStatements(transaction, ofTable)) {
       await between()
       const query = compiledOnce(transaction, [`upsert ${table.name}`, some.length], () =>
@@ -74,16 +74,16 @@ export async function addCallers(
   return written
 }
 
-function toValues({ leading }: CallerTable, row: CounterColumns): unknown[] {
-  const bounded = boundSums(row) as CounterColumns & Readonly<Record<string, unknown>>
+function toValues({ leading }: CallerTable, row: CallerCounters): unknown[] {
+  const bounded = boundSums(row) as CallerCounters & Readonly<Record<string, unknown>>
   const values = leading.map((name) => bounded[name])
-  for (const name of COUNTERS) values.push(bounded[name])
+  for (const name of CALLER_COUNTERS) values.push(bounded[name])
   return values
 }
 
 function compileUpsert(database: Kysely<Schema>, table: CallerTable, count: number): CompiledQuery {
   const updates = [
-    ...addCounters(table.name),
+    ...addCounters(table.name, CALLER_COUNTERS),
     ...(table.name === 'call_sessions' ? sessionFacts(database) : []),
   ]
   return sql`${insertInto(database, table, count)} DO UPDATE SET ${sql.join(updates)}`.compile(

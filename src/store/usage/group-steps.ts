@@ -4,7 +4,7 @@ import { toGroups } from './group-pairs.ts'
 import { type GroupPage, measureRow, type RankedPage, rankGroups, toPage } from './group-ranks.ts'
 import type { SummedPage } from './range-totals.ts'
 import { REST } from './ranked-groups.ts'
-import { NO_USAGE } from './usage-columns.ts'
+import { NO_CALLER_USAGE } from './usage-columns.ts'
 import {
   type ReadRows,
   type SUMMED,
@@ -121,7 +121,15 @@ function add<Group>(groups: Map<Group, Counts>, group: Group, row: Readonly<Coun
 }
 
 export function noCounts(): Counts {
-  return { ...NO_USAGE, refused: 0, unpriced: 0 }
+  return { ...NO_CALLER_USAGE, unpriced: 0 }
+}
+
+/**
+ * For a difference of the account's sums and those of users, tags or sessions: these did not count
+ * refused calls at first, so that the difference may have too many.
+ */
+export function boundRefused(counts: Counts): Counts {
+  return { ...counts, refused: Math.min(counts.refused, counts.failed) }
 }
 
 /**

@@ -8,12 +8,12 @@ import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { compileCalls } from './call-row-sums.ts'
 import { type GroupPage, measureRow, toPage } from './group-ranks.ts'
-import { addCounts, type Counts, noCounts } from './group-steps.ts'
+import { addCounts, boundRefused, type Counts, noCounts } from './group-steps.ts'
 import type { SummedPage } from './range-totals.ts'
 import { readInSlices } from './read-in-slices.ts'
 import { compiledForSlices, FROM, TO } from './slice-parameters.ts'
 import { IN_PARTS, querySummed } from './summed-rows.ts'
-import { COUNTERS, UNPRICED } from './usage-columns.ts'
+import { CALLER_COUNTERS, UNPRICED } from './usage-columns.ts'
 import type { ReadRows, SummedRow, UsageReading } from './usage-query.ts'
 import { toSum } from './usage-sum.ts'
 
@@ -22,7 +22,7 @@ const LEAST_SLICE_MS = 60_000
 
 const MEASURES: Readonly<Record<GroupOrder, RawBuilder<number>>> = {
   calls: sql`calls`,
-  errors: sql`failed`,
+  errors: sql`(failed - refused)`,
   tokens: sql`(input_tokens + output_tokens)`,
   cost: sql`cost_nano_usd`,
   // A number alone would be the position of a column.
@@ -50,7 +50,7 @@ export async function sumSessions(
       addCounts(withoutSession, row, -1)
     }
   for await (const { rows } of all) for (const row of rows) addCounts(withoutSession, row)
-  if (withoutSession.calls > 0) groups.set(null, withoutSession)
+  if (withoutSession.calls > 0) groups.set(null, boundRefused(withoutSession))
   const ranks = new Map([...groups].map(([group, row]) => [group, measureRow(row, page.order)]))
   const { places, shown, before, next } = await toPage(ranks, page, reading.turns)
   for (const [group, counts] of groups)
@@ -86,11 +86,13 @@ async function readWithin(
   const from = sql`FROM call_sessions
     WHERE account_id = ${accountId} AND last_at >= ${FROM} AND last_at < ${TO}
       AND first_at >= ${fromMs} ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}`
-  const summed = sql.join(COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`))
+  const summed = sql.join(
+    CALLER_COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`),
+  )
   const compileSum = (where: RawBuilder<unknown>) =>
     compiledForSlices(
       sql<SummedRow>`
-        SELECT 0 AS starts_at, NULL AS ${sql.ref('group')}, ${summed}, 0 AS refused,
+        SELECT 0 AS starts_at, NULL AS ${sql.ref('group')}, ${summed},
           SUM(${UNPRICED}) AS unpriced
         ${from} ${where} HAVING COUNT(*) > 0`.compile(database),
     )
@@ -179,7 +181,7 @@ interface SessionOfRange {
 }
 
 const SESSION_COLUMNS = sql`first_at AS starts_at, session_id AS ${sql.ref('group')},
-  ${sql.join(COUNTERS.map((name) => sql.ref(name)))}, 0 AS refused, ${UNPRICED} AS unpriced`
+  ${sql.join(CALLER_COUNTERS.map((name) => sql.ref(name)))}, ${UNPRICED} AS unpriced`
 
 async function findLast(
   database: Kysely<Schema>,

@@ -5,7 +5,7 @@
 import type { CallRecord } from '../../core/call.ts'
 import { NOTHING_SENT } from '../../core/cost.ts'
 import type { GateId, KeyId } from '../../core/ids.ts'
-import type { CounterColumns, UsageTable } from '../schema.ts'
+import type { CallerCounters, CounterColumns, UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
 import { COUNTERS, type Dimensions, HOUR_MS, NO_USAGE } from './usage-columns.ts'
 
@@ -141,4 +141,10 @@ export function addCall(row: CounterColumns, { usage, cost, outcome }: CallRecor
   if (cost?.status === 'estimated') row.cost_estimated += 1
   const isUnknown = cost === undefined || cost.status === 'unknown'
   if (isUnknown && !isFailedEmpty) row.cost_unknown += 1
+}
+
+export function addCallerCall(row: CallerCounters, call: CallRecord): void {
+  addCall(row, call)
+  const isOfCaller = call.status >= 400 && call.status < 500
+  if (call.outcome === 'failed' && call.target === null && isOfCaller) row.refused += 1
 }

@@ -3,7 +3,7 @@ import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, 
 import { MAX_STORED_NANO_USD } from '../../core/money.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { CounterColumns, Schema } from '../schema.ts'
-import { COUNTERS } from './usage-columns.ts'
+import { type CALLER_COUNTERS, COUNTERS } from './usage-columns.ts'
 
 /** Rows per statement: some tenths of a millisecond of the event loop. */
 const ROWS_OF_SQLITE = 16
@@ -52,7 +52,7 @@ export function toStoredNanoUsd(sum: number): number {
   return Math.min(sum, MAX_STORED_NANO_USD)
 }
 
-function greatestOf(name: (typeof COUNTERS)[number]): number {
+function greatestOf(name: (typeof CALLER_COUNTERS)[number]): number {
   return name === 'cost_nano_usd' ? MAX_STORED_NANO_USD : GREATEST_SUM
 }
 
@@ -103,12 +103,15 @@ export function toParameters(
   return isSqlite(database) ? values.flat() : [JSON.stringify(values)]
 }
 
-export function addCounters(table: string): readonly RawBuilder<unknown>[] {
-  return COUNTERS.map((name) => sql`${sql.ref(name)} = ${sumOf(table, name)}`)
+export function addCounters(
+  table: string,
+  counters: readonly (typeof CALLER_COUNTERS)[number][] = COUNTERS,
+): readonly RawBuilder<unknown>[] {
+  return counters.map((name) => sql`${sql.ref(name)} = ${sumOf(table, name)}`)
 }
 
 /** Postgres refuses a statement whose sum exceeds 63 bits. */
-function sumOf(table: string, name: (typeof COUNTERS)[number]): RawBuilder<number> {
+function sumOf(table: string, name: (typeof CALLER_COUNTERS)[number]): RawBuilder<number> {
   const stored = sql.ref(`${table}.${name}`)
   const sum = sql`${stored} + ${sql.ref(`excluded.${name}`)}`
   return sql<number>`CASE WHEN ${stored} < ${sql.lit(greatestOf(name))} THEN ${sum} ELSE ${stored} END`

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CounterColumns, UsageTable } from '../schema.ts'
+import type { CallerCounters, CounterColumns, UsageTable } from '../schema.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -35,6 +35,15 @@ export const NO_USAGE: Readonly<CounterColumns> = {
   cost_estimated: 0,
   cost_unknown: 0,
 }
+
+/** The counters of sums by user, tag and session. */
+export const CALLER_COUNTERS = [
+  ...COUNTERS,
+  'refused',
+] as const satisfies readonly (keyof CallerCounters)[]
+
+/** Every counter at zero. Copy, do not modify. */
+export const NO_CALLER_USAGE: Readonly<CallerCounters> = { ...NO_USAGE, refused: 0 }
 
 export const DIMENSIONS = [
   'starts_at',

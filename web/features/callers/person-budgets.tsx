@@ -42,7 +42,9 @@ export function PersonBudgets({ user, name }: { readonly user: string; readonly 
                 ({ scope, member, endUser }) =>
                   scope === 'user' && (member === user || (endUser !== null && endUser === name)),
               )
-              const shared = defaults.flatMap((budget, index) => toShown(budget, found[index]))
+              const shared = defaults
+                .filter((budget) => !own.some((each) => replaces(each, budget)))
+                .flatMap((budget) => toShown(budget, found[ids.indexOf(budget.id)]))
               return <BudgetList budgets={[...own, ...shared]} />
             }}
           </QueryBoundary>
@@ -86,6 +88,11 @@ function BudgetList({ budgets }: { readonly budgets: readonly Budget[] }) {
 }
 
 type Head = AnswerOf<'GET /v1/budgets/{id}/heads'>['data'][number]
+
+/** Whether a person's own budget limits the same period in the same unit as a default. */
+function replaces(own: Budget, { period, limitUsd }: Budget): boolean {
+  return own.period === period && (own.limitUsd === null) === (limitUsd === null)
+}
 
 /** The budget of each user with the figures of one; none where their own budget replaces it. */
 function toShown(budget: Budget, head: Head | undefined): readonly Budget[] {

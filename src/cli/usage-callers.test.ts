@@ -21,6 +21,7 @@ beforeAll(async () => {
         startedAt: AN_HOUR_AGO - index * DAY_MS,
         session: `${index}`.repeat(16),
         user: `user_${index % 2}`,
+        ...(index === 6 && { target: null, outcome: 'failed', status: 404 }),
         cost: { nanoUsd: 1_000_000 * (index % 4), status: 'exact', source: 'reported' },
       }),
     ),
@@ -71,7 +72,11 @@ test('sessions are ranked, limited and filtered', async () => {
   expect(idsOf(some)).toEqual(['1', '3'])
   const ofMember = await run('usage', 'sessions', '--user', 'user_1', '--json')
   expect(idsOf(ofMember)).toEqual([...'1357'])
-  expect((await run('usage', 'sessions', '--limit', '1')).stdout).toContain('0000000000000000')
+  const first = (await run('usage', 'sessions', '--limit', '1')).stdout
+  expect([first.includes('0000000000000000'), first.includes('REFUSED')]).toEqual([true, false])
+  const { stdout } = await run('usage', 'sessions')
+  expect(stdout).toMatch(/CALLS +ERRORS +REFUSED/)
+  expect(stdout).toMatch(/ 1 +0 +1 .*6666666666666666/)
   expect(await run('usage', 'sessions', '--order', 'errors')).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('--order must be one of last, cost, calls, tokens'),

@@ -50,19 +50,27 @@ export function bindUsageSessions(usage: Command, context: CliContext): void {
         const filters = { from, to, user, session, key, order }
         return await client.listAll('GET /v1/usage/sessions', limit, filters)
       })
-      printListing(listing, command, COLUMNS)
+      printListing(listing, command, columnsOf(listing.rows))
     })
 }
 
-const COLUMNS: Columns<Schemas['UsageSession']> = {
-  'LAST CALL': ({ lastAt }) => formatTime(lastAt),
-  USER: ({ user, userName }) => userName ?? user ?? '-',
-  KEY: ({ keyId, keyName }) => keyName ?? keyId,
-  CALLS: ({ calls }) => String(calls),
-  ERRORS: ({ errors }) => String(errors),
-  IN: ({ tokens }) => String(tokens.input),
-  CACHED: ({ tokens }) => String(tokens.cachedInput),
-  OUT: ({ tokens }) => String(tokens.output),
-  COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}${toUsdCell(cost.usd)}`,
-  ID: ({ id }) => id,
+type Session = Schemas['UsageSession']
+
+/** Refused calls have a column where there are any. */
+function columnsOf(sessions: readonly Session[]): Columns<Session> {
+  const hasRefused = sessions.some(({ refused }) => refused > 0)
+  return {
+    'LAST CALL': ({ lastAt }) => formatTime(lastAt),
+    USER: ({ user, userName }) => userName ?? user ?? '-',
+    KEY: ({ keyId, keyName }) => keyName ?? keyId,
+    CALLS: ({ calls }) => String(calls),
+    // A gateway of an earlier version does not send `refused`.
+    ERRORS: ({ errors, refused = 0 }) => String(errors - refused),
+    ...(hasRefused && { REFUSED: ({ refused }: Session) => String(refused) }),
+    IN: ({ tokens }) => String(tokens.input),
+    CACHED: ({ tokens }) => String(tokens.cachedInput),
+    OUT: ({ tokens }) => String(tokens.output),
+    COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}${toUsdCell(cost.usd)}`,
+    ID: ({ id }) => id,
+  }
 }

@@ -190,11 +190,6 @@ export const usageSum = z
           '`all`. Null: other questions, also with a filter other than `user`.',
       }),
     ...callCounts,
-    refused: count.meta({
-      description:
-        'The part of `errors` that was refused with a 4xx after admission, before any upstream ' +
-        'was asked. Too low in sums by user, tag and session that an earlier version has stored.',
-    }),
     tokens: z.object({
       ...tokenCounts,
       unreportedCalls: count.meta({

@@ -63,6 +63,7 @@ const agentBody = z
     lastAt: z.iso.datetime(),
     calls: count,
     errors: count,
+    refused: count.meta({ description: 'Part of `errors`, as in the session.' }),
     tokens: z.object(tokenCounts).pick({ input: true, output: true, cachedInput: true }),
     cost: z.object({ usd: z.number() }),
   })

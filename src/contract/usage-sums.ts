@@ -6,6 +6,11 @@ export const count = z.int().min(0)
 export const callCounts = {
   calls: count,
   errors: count.meta({ description: 'Failed calls, without calls that the caller cancelled.' }),
+  refused: count.meta({
+    description:
+      'The part of `errors` that was refused with a 4xx after admission, before any upstream was ' +
+      'asked. Too low in sums by user, tag and session that an earlier version has stored.',
+  }),
   cancelled: count,
 }
 

@@ -343,6 +343,33 @@ test('sessions are listed, and one is shown with its agents and its calls', asyn
   expect(second).toMatchObject({ data: [{ id: 'req_2' }], nextCursor: null })
 })
 
+test('calls that the gateway refused are told apart in sessions and their agents', async () => {
+  const session = '7'.repeat(16)
+  const refused = {
+    target: null,
+    attempts: 0,
+    outcome: 'failed',
+    status: 404,
+    usage: null,
+  } as const
+  const [one, two] = [
+    { session, startedAt: at('05T10:00:00') },
+    { session, agent: hashes.agent, startedAt: at('05T10:01:00') },
+  ]
+  await current().store.calls.insertMany([
+    call('req_6', { ...one, ...refused }),
+    call('req_7', { ...two, ...refused }),
+    call('req_8', { ...two, outcome: 'failed', status: 502 }),
+  ])
+  expect(await sendForJson({ url: `/v1/usage/sessions/${session}` })).toMatchObject({
+    ...{ calls: 3, errors: 3, refused: 2 },
+    agents: [
+      { agent: null, calls: 1, errors: 1, refused: 1 },
+      { agent: hashes.agent, calls: 2, errors: 2, refused: 1 },
+    ],
+  })
+})
+
 test('another account sees no session of this one', async () => {
   const headers = { authorization: `Bearer ${strangerKey}` }
   const other = await send({ url: `/v1/usage/sessions/${hashes.session}`, headers })

@@ -133,6 +133,7 @@ export function toSessionBody(session: SessionRow, names: CallerNames): SessionB
     lastAt: toTime(session.last_at),
     calls: session.calls,
     errors: session.failed,
+    refused: session.refused,
     cancelled: session.cancelled,
     tokens: {
       input: session.input_tokens,
@@ -158,6 +159,7 @@ function toAgentBody(sum: AgentSum) {
     lastAt: toTime(sum.lastAt),
     calls: sum.calls,
     errors: sum.failed,
+    refused: sum.refused,
     tokens: {
       input: sum.inputTokens,
       output: sum.outputTokens,

@@ -47,7 +47,7 @@ describe('an export', () => {
     } & Record<string, unknown>
     expect(body).toMatchObject({
       ...{ user: idOf(NAME), name: NAME, nameLastSeenAt: '1970-01-01T00:00:00.000Z' },
-      days: [{ calls: 203, errors: 0 }],
+      days: [{ calls: 203, errors: 0, refused: 0 }],
       sessions: [{ id: SESSION, userName: NAME, calls: 203 }],
     })
     expect(Object.keys(body)).toEqual([

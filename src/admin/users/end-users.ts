@@ -219,6 +219,7 @@ function toDay(row: UserDayRow): EndUserDay {
     day: new Date(row.starts_at).toISOString().slice(0, 10),
     calls: row.calls,
     errors: row.failed,
+    refused: row.refused,
     cancelled: row.cancelled,
     tokens: {
       input: row.input_tokens,

@@ -67,9 +67,14 @@ const SUMMED_COLUMNS: ReadonlySet<string> = new Set([
   'cost_nano_usd',
 ])
 
-function countOf(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+function countOf(condition: RawBuilder<unknown>): RawBuilder<number> {
   return sql`SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`
 }
+
+/** As `addCallerCall` counts a call. */
+export const REFUSED_CALLS = countOf(
+  sql`${isFailed} AND target IS NULL AND status BETWEEN 400 AND 499`,
+)
 
 /** Excludes calls that were refused before admission, because such calls used nothing. */
 export function compileCalls(
@@ -93,7 +98,7 @@ export function compileCalls(
   })
   const summed = sql.join([
     ...counters,
-    sql`${countOf(sql`${isFailed} AND target IS NULL AND status BETWEEN 400 AND 499`)} AS refused`,
+    sql`${REFUSED_CALLS} AS refused`,
     sql`${countOf(sql`${isUnknown} AND NOT ${isNull}`)} AS unpriced`,
   ])
   const places = [

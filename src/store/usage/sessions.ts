@@ -7,6 +7,7 @@ import type { SessionOrder } from '../../core/usage.ts'
 import type { CallPosition } from '../calls/call-pages.ts'
 import { toRecord } from '../calls/call-rows.ts'
 import type { CallSessionTable, Schema } from '../schema.ts'
+import { REFUSED_CALLS } from './call-row-sums.ts'
 import { readInSlices } from './read-in-slices.ts'
 
 export type SessionRow = Selectable<CallSessionTable>
@@ -37,6 +38,8 @@ export interface AgentSum {
   readonly parentAgent: string | null
   readonly calls: number
   readonly failed: number
+  /** Part of `failed`: calls with a 4xx before any upstream was asked. */
+  readonly refused: number
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedInputTokens: number
@@ -159,6 +162,7 @@ export class SessionStore {
         .select(({ fn }) => [
           fn.countAll<number>().as('calls'),
           sql<number>`SUM(CASE WHEN outcome = 'failed' THEN 1 ELSE 0 END)`.as('failed'),
+          REFUSED_CALLS.as('refused'),
           fn.sum<number | null>('input_tokens').as('input'),
           fn.sum<number | null>('output_tokens').as('output'),
           fn.sum<number | null>('cached_input_tokens').as('cached'),
@@ -178,6 +182,7 @@ export class SessionStore {
           parentAgent: row.parent_agent_id,
           calls: Number(row.calls) + (known?.calls ?? 0),
           failed: Number(row.failed) + (known?.failed ?? 0),
+          refused: Number(row.refused) + (known?.refused ?? 0),
           inputTokens: Number(row.input) + (known?.inputTokens ?? 0),
           outputTokens: Number(row.output) + (known?.outputTokens ?? 0),
           cachedInputTokens: Number(row.cached) + (known?.cachedInputTokens ?? 0),

@@ -1,4 +1,5 @@
 import { formatCount, formatDuration, formatShare, formatUsd } from '../../format/figures.ts'
+import { readErrors } from '../../format/usage-measures.ts'
 import { PageLink } from '../../ui/links.tsx'
 import { DayTime } from '../../ui/moment.tsx'
 import { type Agent, type AgentCall, type AgentNode, toAgentTree } from './agent-tree.ts'
@@ -20,6 +21,7 @@ export function AgentTimeline({
 }
 
 function AgentCalls({ node: { agent, steps } }: { readonly node: AgentNode }) {
+  const { errors } = readErrors(agent)
   const name = agent.agent === null ? 'Main agent' : `Subagent ${agent.agent.slice(0, 6)}`
   return (
     <section aria-label={name} className="min-w-72 px-5 py-1.5">
@@ -27,7 +29,7 @@ function AgentCalls({ node: { agent, steps } }: { readonly node: AgentNode }) {
         <span title={agent.agent ?? undefined}>{name}</span>
         <span className="text-xs font-normal text-ink-faint tabular-nums">
           {agent.calls} {agent.calls === 1 ? 'call' : 'calls'}
-          {agent.errors > 0 && `, ${agent.errors} failed`}, {formatUsd(agent.cost.usd)}
+          {errors > 0 && `, ${errors} failed`}, {formatUsd(agent.cost.usd)}
         </span>
       </h3>
       <ol className="mt-1 border-l border-line-strong pl-3">

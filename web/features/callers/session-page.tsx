@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { formatCount, formatShare, formatUsd, formatWhole } from '../../format/figures.ts'
 import { nameOfCaller } from '../../format/group-name.ts'
+import { readErrors } from '../../format/usage-measures.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { Fact, Facts } from '../../ui/facts.tsx'
@@ -68,7 +69,7 @@ export function SessionPage() {
                 <DateTime at={session.lastAt} />
               </Fact>
               <Fact term="Calls">{formatWhole(session.calls)}</Fact>
-              <Fact term="Failed">{formatWhole(session.errors)}</Fact>
+              <Fact term="Failed">{formatWhole(readErrors(session).errors)}</Fact>
               <Fact term="Tokens in / out">
                 {formatCount(session.tokens.input)} / {formatCount(session.tokens.output)}
               </Fact>

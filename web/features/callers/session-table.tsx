@@ -5,6 +5,7 @@ import { ask, type RowOf } from '../../api/ask.ts'
 import { formatCount, formatShare, formatUsd, formatWhole } from '../../format/figures.ts'
 import { nameOfCaller, nameOfUser } from '../../format/group-name.ts'
 import type { Period } from '../../format/time-range.ts'
+import { readErrors } from '../../format/usage-measures.ts'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { PagedRows } from '../../ui/paged-rows.tsx'
@@ -87,7 +88,7 @@ const COLUMNS: readonly Column<Session>[] = [
   { title: 'First', isLabelled: true, cell: ({ firstAt }) => <Moment at={firstAt} /> },
   { title: 'Last', isLabelled: true, cell: ({ lastAt }) => <Moment at={lastAt} /> },
   figure('Calls', ({ calls }) => formatWhole(calls)),
-  figure('Failed', ({ errors }) => formatWhole(errors)),
+  figure('Failed', (session) => formatWhole(readErrors(session).errors)),
   figure('Tokens', ({ tokens }) => formatCount(tokens.input + tokens.output)),
   figure('Cached', ({ tokens }) => formatShare(tokens.cachedInput / tokens.input)),
   figure('Largest input', ({ tokens }) => formatCount(tokens.largestInput)),

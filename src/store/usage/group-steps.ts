@@ -1,4 +1,5 @@
 /** Sums rows without histograms by step and group. */
+import { GatewayError } from '../../core/errors.ts'
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { toGroups } from './group-pairs.ts'
 import { type GroupPage, measureRow, type RankedPage, rankGroups, toPage } from './group-ranks.ts'
@@ -18,10 +19,14 @@ import { toSum, type UsageSum } from './usage-sum.ts'
 export type Counts = Record<(typeof SUMMED)[number], number>
 
 const ROWS_PER_TURN = 500
+/** Sums of a group in a step that a query may hold: about 400 MB. */
+const MOST_SUMS = 500_000
 
 /**
  * In one pass, which needs memory for each group of each step, where the groups are read from the
- * calls: reading calls twice takes longer. Sums by day rank the groups first.
+ * calls: reading calls twice takes longer. Sums by day, and too many users or tags, rank the groups
+ * first.
+ * @throws GatewayError `invalid_request` (rejects) for too many groups
  */
 export async function sumGroups(
   read: (reading: UsageReading) => AsyncIterable<ReadRows<SummedRow>>,
@@ -29,21 +34,41 @@ export async function sumGroups(
   page: GroupPage,
 ): Promise<SummedPage> {
   const { query } = reading
-  if (query.interval === 'all' || dayTableOf(query) === undefined)
-    return await sumInOnePass(read(reading), reading, { page })
+  const isOfDays = dayTableOf(query) !== undefined
+  if (query.interval === 'all' || !isOfDays) {
+    const summed = await sumInOnePass(read(reading), reading, { page })
+    if (summed !== undefined) return summed
+    if (!isOfDays || page.isListed !== undefined) throw tooManySums(reading)
+  }
   const whole = { ...reading, query: { ...query, interval: 'all' } } as const
   const ranked = await rankGroups(read(whole), reading, page)
-  return await sumInOnePass(read({ ...reading, groups: ranked }), reading, { page, ranked })
+  const some = { ...reading, groups: ranked }
+  const summed = await sumInOnePass(read(some), reading, { page, ranked })
+  if (summed === undefined) throw tooManySums(reading)
+  return summed
 }
+
+function tooManySums({ mostSums = MOST_SUMS }: UsageReading): GatewayError {
+  const message =
+    `has more than ${mostSums.toLocaleString('en')} groups, counted in each step. Choose a ` +
+    'shorter range or a longer interval, or filter the calls'
+  return new GatewayError('invalid_request', `group_by: ${message}`, {
+    param: 'group_by',
+    details: [{ field: 'group_by', message }],
+  })
+}
+
+/** @returns undefined for too many sums */
 
 async function sumInOnePass(
   read: AsyncIterable<ReadRows<SummedRow>>,
-  { query, turns, hasTotals = false }: UsageReading,
+  { query, turns, hasTotals = false, mostSums = MOST_SUMS }: UsageReading,
   { page, ranked }: { readonly page: GroupPage; readonly ranked?: RankedPage },
-): Promise<SummedPage> {
+): Promise<SummedPage | undefined> {
   const { isListed } = page
   const steps = new Map<number, Map<string | null, Counts>>()
   const total = noCounts()
+  let held = 0
   for await (const { rows } of read)
     for (let start = 0; start < rows.length; start += ROWS_PER_TURN) {
       if (start > 0) await turns.next()
@@ -55,8 +80,11 @@ async function sumInOnePass(
         for (const group of toGroups(row, query)) {
           if (isListed !== undefined && (group === null || !isListed(group))) continue
           if (ranked?.before.has(group) === true) continue
+          const before = groups.size
           add(groups, ranked === undefined || ranked.shown.has(group) ? group : REST, row)
+          held += groups.size - before
         }
+        if (held > mostSums) return undefined
       }
     }
   const { places, shown, before, next } =

@@ -39,6 +39,8 @@ export interface UsageReading {
   readonly hasTotals?: boolean
   /** Default true. False: histograms are only added to the sums over the whole range. */
   readonly hasPercentilesOfSteps?: boolean
+  /** Sums of a group in a step that are held at once. Default: a bound of the memory. */
+  readonly mostSums?: number
   /** The groups of the page. The other groups need not be told apart. */
   readonly groups?: PageGroups
   /** The sums by step of calls without a user or tag, in the whole days of the range. */

@@ -64,17 +64,27 @@ export interface UpkeepOptions {
 export class UsageStore {
   readonly #database: Kysely<Schema>
   readonly #moments: Kysely<Schema>
+  readonly #bounds: Pick<UsageReading, 'mostSums'>
 
-  /** @param moments for long reads at one moment, during which others use the database */
-  constructor(database: Kysely<Schema>, moments = database) {
+  /**
+   * @param moments for long reads at one moment, during which others use the database
+   * @param bounds of the memory of a read
+   */
+  constructor(
+    database: Kysely<Schema>,
+    moments = database,
+    bounds: Pick<UsageReading, 'mostSums'> = {},
+  ) {
     this.#database = database
     this.#moments = moments
+    this.#bounds = bounds
   }
 
   /**
    * Sums ordered by time, then by rank; the sum of the remaining groups comes last. If hours of the
    * range are deleted, the returned query covers whole days instead.
-   * @throws UsageDeletedError when no table holds what was asked for
+   * @throws UsageDeletedError when no table holds what was asked for; GatewayError
+   * `invalid_request` for too many groups
    */
   async readRange(
     accountId: AccountId,
@@ -87,7 +97,7 @@ export class UsageStore {
       signal?.throwIfAborted()
       const query = await toAnswerable(moment, asked)
       const reading: UsageReading = {
-        ...{ accountId, query, turns, hasTotals },
+        ...{ accountId, query, turns, hasTotals, ...this.#bounds },
         ...(percentiles === false && { columns: 'counters' }),
         hasPercentilesOfSteps: percentiles !== 'totals' || query.interval === 'all',
       }

@@ -44,9 +44,9 @@ test('a failed attempt has its own duration, one that goes on has lasted until n
   failed.failedAt = failed.askedAt + 12.4
   const answering = { ...beginAttempt(at(120), 'b/n'), status: 200 }
   const silent = beginAttempt(at(700), 'c/o')
-  const told = toOutcome(at(1_120), { begunAt: 619.6, attempts: [failed, answering, silent] })
-  expect(told.latencyMs).toBe(500)
-  expect(told.attempts).toEqual([
+  const outcome = toOutcome(at(1_120), { begunAt: 619.6, attempts: [failed, answering, silent] })
+  expect(outcome.latencyMs).toBe(500)
+  expect(outcome.attempts).toEqual([
     { target: 'a/m', status: 503, ms: 12 },
     { target: 'b/n', status: 200, ms: 1_000 },
     { target: 'c/o', status: null, ms: 420 },

@@ -31,7 +31,7 @@ import type {
   Slot,
 } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
-import { tellRefusal } from './refused-call.ts'
+import { reportRefusal } from './refused-call.ts'
 import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
 import { reportBudget, type SteerPorts } from './steer-targets.ts'
@@ -125,7 +125,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.body.release()
       if (isBudgetId(error.limit)) reportBudget(call, error.limit, 'refused')
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
-      if (!isAdmitted(call)) tellRefusal(ports, error, call)
+      if (!isAdmitted(call)) reportRefusal(ports, error, call)
       const shown = dialect.toShownError?.(error, request.headers) ?? error
       return refuse(shown, dialect.envelope, {
         ...call.headers,

@@ -79,7 +79,7 @@ export interface RefusalPorts extends AttributePorts {
   readonly observer?: CallObserver | undefined
 }
 
-export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
+export function reportRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
   const { observer, clock, refusals } = ports
   const { id, startedAt, begunAt, dialect, caller, accepted, gate, trace } = call
   const { kind, status } = error

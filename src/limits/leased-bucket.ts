@@ -29,7 +29,7 @@ export class LeasedBucket implements RateBucket {
   #usedSinceAsked = 0
   #usedPerMs = 0
   #askedAtMs: number
-  #toldAtMs = Number.NEGATIVE_INFINITY
+  #answeredAtMs = Number.NEGATIVE_INFINITY
   #isLent = false
   #notLentAtMs = Number.NEGATIVE_INFINITY
   #lostPart: number | undefined
@@ -63,7 +63,7 @@ export class LeasedBucket implements RateBucket {
     // While the bucket is in debt, its held units are reserved for a call that runs alone.
     if (this.#held >= units && this.view.parts >= 0) return 'yes'
     if (mayLend && !isWithin(FRESH_MS, this.#notLentAtMs, nowMs)) return 'ask'
-    if (!isWithin(FRESH_MS, this.#toldAtMs, nowMs)) return 'ask'
+    if (!isWithin(FRESH_MS, this.#answeredAtMs, nowMs)) return 'ask'
     return this.view.holds(units) ? 'ask' : 'no'
   }
 
@@ -137,7 +137,7 @@ export class LeasedBucket implements RateBucket {
     this.#held += granted
     this.#isLent = isLent
     this.#lostPart = undefined
-    this.#toldAtMs = nowMs
+    this.#answeredAtMs = nowMs
     this.view.assume(parts + this.#held * PARTS_PER_UNIT, nowMs)
     // A call of the key runs on another node, so the store does not lend.
     if (!isLent && lendTo > 0 && this.view.lends(lendTo)) this.#notLentAtMs = nowMs
@@ -172,7 +172,7 @@ export class LeasedBucket implements RateBucket {
   rejoin(perMinute: number, nowMs: number): void {
     const alone = this.#alone
     this.#alone = undefined
-    this.#toldAtMs = Number.NEGATIVE_INFINITY
+    this.#answeredAtMs = Number.NEGATIVE_INFINITY
     if (alone === undefined || !Number.isFinite(perMinute)) return
     const missing = Math.max(
       0,

@@ -22,7 +22,7 @@ class GenerousStore {
   /** The questions about each key of the store, in order. */
   readonly asked: string[] = []
   /** Tokens, by key. */
-  readonly told = new Map<string, number>()
+  readonly reported = new Map<string, number>()
   /** Tokens of each quota and budget. */
   reservedByOthers = 0
   onAsked: () => void = () => {}
@@ -44,8 +44,8 @@ class GenerousStore {
     if (script === KEY_SCRIPT.lua)
       return ['born', number(7), PARTS_OF_MANY, number(12), PARTS_OF_MANY, number(15), 0]
     this.needed = [number(17), number(18)]
-    const tokens = Math.max(this.told.get(key) ?? 0, number(10)) + number(7)
-    this.told.set(key, tokens)
+    const tokens = Math.max(this.reported.get(key) ?? 0, number(10)) + number(7)
+    this.reported.set(key, tokens)
     const allowed = (field: number) =>
       this.reservedByOthers > 0 ? 0 : number(15 + field) + number(17 + field) + number(19 + field)
     const others = [this.reservedByOthers, 0]
@@ -100,7 +100,7 @@ describe('a round of upkeep', () => {
     // So long after the calls, nothing is asked for in advance.
     clock.nowMs += 1_000
     expect([await round(node, store), await round(node, store)]).toEqual([100, 50])
-    expect([...store.told.values()]).toEqual(Array.from({ length: 150 }, () => 5))
+    expect([...store.reported.values()]).toEqual(Array.from({ length: 150 }, () => 5))
     expect(await round(node, store)).toBe(0)
   })
 
@@ -116,9 +116,9 @@ describe('a round of upkeep', () => {
     expect(await round(node, store)).toBe(100)
     await call()
     expect(await round(node, store)).toBe(100)
-    expect([store.told.size, new Set(store.asked).size]).toEqual([150, 150])
+    expect([store.reported.size, new Set(store.asked).size]).toEqual([150, 150])
     expect(await round(node, store)).toBe(50)
-    expect([...store.told.values()]).toEqual(Array.from({ length: 150 }, () => 10))
+    expect([...store.reported.values()]).toEqual(Array.from({ length: 150 }, () => 10))
   })
 
   test('asks two hundred altogether, and goes on where the last one ended', async () => {
@@ -182,7 +182,7 @@ describe('a busy caller asks rarely', () => {
       if (call % 250 === 0) await round(node, store)
     }
     await round(node, store)
-    expect([...store.told.values()].every((tokens) => tokens === calls * 10)).toBe(true)
+    expect([...store.reported.values()].every((tokens) => tokens === calls * 10)).toBe(true)
     // The node has the use of a tenth of a second in advance; the first calls ask one by one.
     expect(store.asked.length - before).toBeLessThan(calls / 4)
   })
@@ -288,15 +288,15 @@ describe('the end', () => {
     ticket.settle(spent({ tokens: 5 }))
     const { promise, resolve } = Promise.withResolvers<void>()
     store.held = promise
-    let isTold = false
-    const telling = node.limits.tell().then(() => {
-      isTold = true
+    let isFlushed = false
+    const flushing = node.limits.flush().then(() => {
+      isFlushed = true
     })
     await Bun.sleep(1)
-    expect(isTold).toBe(false)
+    expect(isFlushed).toBe(false)
     resolve()
-    await telling
-    expect([...store.told.values()]).toEqual([5])
+    await flushing
+    expect([...store.reported.values()]).toEqual([5])
   })
 
   test('a closing node reports all usage and returns all holdings, however many there are', async () => {
@@ -308,6 +308,6 @@ describe('the end', () => {
       ticket.settle(spent({ tokens: 5 }))
     }
     await node.limits.close()
-    expect([...store.told.values()]).toEqual(Array.from({ length: 150 }, () => 5))
+    expect([...store.reported.values()]).toEqual(Array.from({ length: 150 }, () => 5))
   })
 })

@@ -403,7 +403,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
           type: fc.constant('settle' as const),
           at: fc.nat(),
           // Else the next step comes while the node tells the store.
-          isTold: fc.boolean(),
+          isFlushed: fc.boolean(),
         }),
       },
       {
@@ -424,7 +424,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
               await tend(nodes)
             } else if (current.type === 'settle') {
               open.splice(open.length === 0 ? 0 : current.at % open.length, 1)[0]?.settle(spent({}))
-              if (current.isTold) await settled(nodes)
+              if (current.isFlushed) await settled(nodes)
             } else {
               const result = await nodes[current.node]?.admit()
               if (result !== undefined && isTicket(result)) open.push(result)

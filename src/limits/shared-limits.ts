@@ -15,7 +15,7 @@ import type { UsageLimits } from './usage-limits.ts'
 
 const TEND_MS = 250
 /** Another node shows this node's usage a second later, however many accounts are active. */
-const TOLD_WITHIN_ROUNDS = 4
+const REPORTED_WITHIN_ROUNDS = 4
 /** How long an answer of the store is fresh enough for display. */
 const LOOKED_AT_MS = 500
 /**
@@ -72,8 +72,8 @@ export class SharedLimits extends CallLimits {
   }
 
   /** Resolves when the store knows what ended calls used, or is unavailable. Never rejects. */
-  tell(): Promise<void> {
-    return this.#shared.tell()
+  flush(): Promise<void> {
+    return this.#shared.flush()
   }
 
   /**
@@ -87,7 +87,7 @@ export class SharedLimits extends CallLimits {
 
   tend(): void {
     const nowMs = this.#clock.elapsed()
-    const questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2, TOLD_WITHIN_ROUNDS)
+    const questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2, REPORTED_WITHIN_ROUNDS)
     this.#leases.tend(nowMs, MAX_QUESTIONS_PER_ROUND - questions)
   }
 

@@ -58,7 +58,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       arbitrary: fc.record({
         type: fc.constant('tend' as const),
         // Else the next step comes while the nodes tell the store.
-        isTold: fc.boolean(),
+        isFlushed: fc.boolean(),
       }),
     },
   )
@@ -87,8 +87,8 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
               clock.nowMs += current.ms
               await tend(nodes)
             } else if (current.type === 'tend') {
-              const told = tend(nodes)
-              if (current.isTold) await told
+              const flushed = tend(nodes)
+              if (current.isFlushed) await flushed
             } else if (current.type === 'settle') {
               const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
               // Never more than was thought: what goes beyond it may go beyond the limit, in memory

@@ -129,10 +129,10 @@ export class SharedUsage implements UsageStorage {
   }
 
   /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
-  async tell(): Promise<void> {
-    const telling: Promise<void>[] = []
-    for (const lease of this.#leases.values()) if (!lease.isTold) telling.push(lease.tell())
-    await Promise.all(telling)
+  async flush(): Promise<void> {
+    const flushing: Promise<void>[] = []
+    for (const lease of this.#leases.values()) if (!lease.isFlushed) flushing.push(lease.flush())
+    await Promise.all(flushing)
   }
 
   /**

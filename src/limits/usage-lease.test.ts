@@ -662,32 +662,32 @@ describe('telling', () => {
     const { lease, store, window } = start()
     const asking = lease.ask(tokens(1))
     window.tokens += 5
-    let isTold = false
-    const telling = lease.tell().then(() => {
-      isTold = true
+    let isFlushed = false
+    const flushing = lease.flush().then(() => {
+      isFlushed = true
     })
     store.last.answer({ allowed: tokens(1) })
     await asking
     await reach(store, 2)
     expect(store.last.added).toEqual(used(5))
-    expect(isTold).toBe(false)
+    expect(isFlushed).toBe(false)
     store.last.answer({ used: used(5) })
-    await telling
+    await flushing
   })
 
   test('asks nothing when there is nothing to report', async () => {
     const { lease, store } = start()
-    await lease.tell()
+    await lease.flush()
     expect(store.questions).toHaveLength(0)
   })
 
   test('repeats a report that may have been lost', async () => {
     const { lease, store, window } = start()
     window.tokens += 5
-    const first = lease.tell()
+    const first = lease.flush()
     store.last.lose()
     await first
-    const again = lease.tell()
+    const again = lease.flush()
     await reach(store, 2)
     expect(store.last).toMatchObject({ isRepeated: true, added: used(5) })
     store.last.answer({ used: used(5) })

@@ -38,7 +38,7 @@ export class UsageLease {
   readonly window: UsageWindow
   readonly #limited: LimitedWindow
   readonly #ports: UsageLeasePorts
-  #told: UsedSoFar
+  #reported: UsedSoFar
   #awaySinceMs: number | undefined
   #isInLedger = false
   /** Whether the ledger has usage that the store does not know. */
@@ -62,7 +62,7 @@ export class UsageLease {
     this.window = limited.window
     this.#limited = limited
     this.#ports = ports
-    this.#told = floor
+    this.#reported = floor
   }
 
   isFresh(nowMs: number): boolean {
@@ -99,10 +99,10 @@ export class UsageLease {
     const { store } = this.#ports
     const { window } = this
     const reserved = field === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
-    const own = window[field] - this.#told[field] + reserved - this.#others[field]
+    const own = window[field] - this.#reported[field] + reserved - this.#others[field]
     if (store.mode === 'shared')
       return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
-    const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
+    const rest = limits[field] - this.#reported[field] - this.#others[field] - this.#allowed[field]
     // A call is admitted while usage is below the limit, so the last call may exceed the limit, as
     // with limits in memory.
     return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
@@ -144,7 +144,7 @@ export class UsageLease {
   }
 
   /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
-  async tell(): Promise<void> {
+  async flush(): Promise<void> {
     if (this.#asking !== undefined) await this.#asking
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
@@ -160,12 +160,12 @@ export class UsageLease {
   }
 
   /** Whether the store knows all usage of this node. */
-  get isTold(): boolean {
+  get isFlushed(): boolean {
     return this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
   }
 
   get isIdle(): boolean {
-    return this.isTold && FIELDS.every((field) => this.#reserved[field] === 0)
+    return this.isFlushed && FIELDS.every((field) => this.#reserved[field] === 0)
   }
 
   isOver(nowMs: number): boolean {
@@ -183,7 +183,7 @@ export class UsageLease {
    */
   raiseFloor(floor: UsedSoFar, hasOwn: boolean): void {
     const own = hasOwn ? this.#unsent : NOTHING
-    const before = this.#told
+    const before = this.#reported
     this.#accept(
       greater(before, {
         tokens: floor.tokens - own.tokens,
@@ -191,7 +191,7 @@ export class UsageLease {
         unpricedCalls: floor.unpricedCalls - own.unpricedCalls,
       }),
     )
-    this.#knowsMore ||= exceeds(this.#told, before)
+    this.#knowsMore ||= exceeds(this.#reported, before)
   }
 
   /**
@@ -211,7 +211,7 @@ export class UsageLease {
     if (!this.#isInLedger || this.#asking !== undefined) return
     this.#isInLedger = false
     const { tokens, nanoUsd, unpricedCalls } = this.window
-    this.#told = { tokens, nanoUsd, unpricedCalls }
+    this.#reported = { tokens, nanoUsd, unpricedCalls }
     this.#doubtful = undefined
     this.#knowsMore = true
   }
@@ -232,9 +232,9 @@ export class UsageLease {
   get #unsent(): UsedSoFar {
     const { window } = this
     return {
-      tokens: window.tokens - this.#told.tokens,
-      nanoUsd: window.nanoUsd - this.#told.nanoUsd,
-      unpricedCalls: window.unpricedCalls - this.#told.unpricedCalls,
+      tokens: window.tokens - this.#reported.tokens,
+      nanoUsd: window.nanoUsd - this.#reported.nanoUsd,
+      unpricedCalls: window.unpricedCalls - this.#reported.unpricedCalls,
     }
   }
 
@@ -247,12 +247,13 @@ export class UsageLease {
   }
 
   /** Takes over the store's sums, plus the usage added here since the request. */
-  #accept(told: UsedSoFar, added: UsedSoFar = NOTHING): void {
+  #accept(reported: UsedSoFar, added: UsedSoFar = NOTHING): void {
     const { window } = this
-    window.tokens += told.tokens - this.#told.tokens - added.tokens
-    window.nanoUsd += told.nanoUsd - this.#told.nanoUsd - added.nanoUsd
-    window.unpricedCalls += told.unpricedCalls - this.#told.unpricedCalls - added.unpricedCalls
-    this.#told = told
+    window.tokens += reported.tokens - this.#reported.tokens - added.tokens
+    window.nanoUsd += reported.nanoUsd - this.#reported.nanoUsd - added.nanoUsd
+    window.unpricedCalls +=
+      reported.unpricedCalls - this.#reported.unpricedCalls - added.unpricedCalls
+    this.#reported = reported
   }
 
   #askOnce(): Promise<boolean> {
@@ -298,7 +299,7 @@ export class UsageLease {
           birth: this.#birth,
           ...sent,
           isRepeated,
-          floor: this.#told,
+          floor: this.#reported,
           limit: limits,
           ceiling: this.#limited.limits.ceilings,
           ...{ reserved, needed, spare },
@@ -322,7 +323,7 @@ export class UsageLease {
     this.#doubtful = undefined
     this.#birth = birth
     // The ledger may have been read during the request, so the greater of the two sums counts.
-    const known = greater(this.#told, used)
+    const known = greater(this.#reported, used)
     this.#knowsMore = exceeds(known, used)
     this.#accept(known, added)
     this.window.reservedTokens += others.tokens - this.#others.tokens

@@ -12,8 +12,8 @@ export function clientAddressOf(
   header: string | undefined,
   addressOf: AddressOf | undefined,
 ): string | undefined {
-  const told = header === undefined ? null : request.headers.get(header)
-  return withoutPort(told?.split(',').at(-1)?.trim() ?? '') || addressOf?.(request)
+  const forwarded = header === undefined ? null : request.headers.get(header)
+  return withoutPort(forwarded?.split(',').at(-1)?.trim() ?? '') || addressOf?.(request)
 }
 
 /**

@@ -4,16 +4,16 @@ import { type Deadline, Deadlines, type DueCause } from './deadlines.ts'
 
 let clock: ScriptedClock
 let deadlines: Deadlines
-let told: string[]
+let due: string[]
 
 beforeEach(() => {
   clock = new ScriptedClock()
   deadlines = new Deadlines(clock)
-  told = []
+  due = []
 })
 
 function wait(name: string, ms: number, more: Partial<Deadline> = {}): Deadline {
-  const onDue = (cause: DueCause) => void told.push(`${name} ${cause}`)
+  const onDue = (cause: DueCause) => void due.push(`${name} ${cause}`)
   const deadline = { dueAt: deadlines.now() + ms, onDue, ...more }
   deadlines.add(deadline)
   return deadline
@@ -23,7 +23,7 @@ test('deadlines that fall due in one sweep fire in the order in which they began
   for (const name of ['first', 'second', 'third']) wait(name, 10)
   wait('later', 1_000)
   await clock.advance(50)
-  expect(told).toEqual(['first due', 'second due', 'third due'])
+  expect(due).toEqual(['first due', 'second due', 'third due'])
   expect(deadlines.size).toBe(1)
 })
 
@@ -36,7 +36,7 @@ test('a deadline removed by another in the same sweep does not fire', async () =
   wait('ends both', 10, { onDue: endOthers })
   others.push(wait('after', 10))
   await clock.advance(50)
-  expect(told).toEqual(['before due'])
+  expect(due).toEqual(['before due'])
   expect(deadlines.size).toBe(0)
 })
 
@@ -49,21 +49,21 @@ test('a deadline added twice is pending once, and one removed twice leaves the o
   deadlines.remove(twice)
   expect(deadlines.size).toBe(1)
   await clock.advance(50)
-  expect(told).toEqual(['other due'])
+  expect(due).toEqual(['other due'])
 })
 
 test('a deadline added again when it has fallen due falls due again', async () => {
   const again: Deadline = {
     dueAt: deadlines.now() + 10,
     onDue: () => {
-      told.push('again')
+      due.push('again')
       again.dueAt = deadlines.now() + 100
-      if (told.length < 2) deadlines.add(again)
+      if (due.length < 2) deadlines.add(again)
     },
   }
   deadlines.add(again)
   await clock.advance(500)
-  expect(told).toEqual(['again', 'again'])
+  expect(due).toEqual(['again', 'again'])
 })
 
 test('an abort counts after the first sweep, and is ignored once its wait is over', async () => {
@@ -75,7 +75,7 @@ test('an abort counts after the first sweep, and is ignored once its wait is ove
   deadlines.remove(over)
   staying.abort()
   leaving.abort()
-  expect(told).toEqual(['leaves cancelled'])
+  expect(due).toEqual(['leaves cancelled'])
   expect(deadlines.size).toBe(0)
 })
 
@@ -83,7 +83,7 @@ test('a shutdown ends all deadlines, and leaves pending the ones added by it', (
   wait('begins another', 1_000, { onDue: () => void wait('another', 1_000) })
   wait('other', 1_000)
   deadlines.expireAll()
-  expect(told).toEqual(['other shutdown'])
+  expect(due).toEqual(['other shutdown'])
   expect(deadlines.size).toBe(1)
 })
 
@@ -96,6 +96,6 @@ test('no timer runs after the last wait is over, and the next wait starts one ag
   wait('next', 1_000)
   expect(clock.pending).toBe(1)
   deadlines.expireAll()
-  expect(told).toEqual(['next shutdown'])
+  expect(due).toEqual(['next shutdown'])
   expect(clock.pending).toBe(0)
 })

@@ -5,12 +5,12 @@ import { watchHandles } from './handle-room.ts'
 test('the process is crowded while four fifths of its handles are open, and no longer', async () => {
   const clock = new ScriptedClock()
   let open = 79
-  const told: boolean[] = []
+  const reported: boolean[] = []
   const room = watchHandles({
     clock,
     figures: { most: 100, count: () => open },
     onChange: (isCrowded, figures) => {
-      told.push(isCrowded)
+      reported.push(isCrowded)
       expect(figures).toEqual({ open, most: 100 })
     },
   })
@@ -20,7 +20,7 @@ test('the process is crowded while four fifths of its handles are open, and no l
     seen.push(room.isCrowded)
   }
   expect(seen).toEqual([false, true, true, false, false])
-  expect(told).toEqual([true, false])
+  expect(reported).toEqual([true, false])
   room.close()
   expect(clock.pending).toBe(0)
 })

@@ -277,14 +277,14 @@ describe('a client that leaves', () => {
   })
 
   test('in a stream is told to it once', async () => {
-    let told = 0
+    let leftCount = 0
     const { url } = open(
       async () =>
         new StreamedAnswer(
           async (client) => {
             const left = Promise.withResolvers<void>()
             client.whenLeft(() => {
-              told += 1
+              leftCount += 1
               left.resolve()
             })
             await client.write(Buffer.from('begun'))
@@ -297,9 +297,9 @@ describe('a client that leaves', () => {
     connection.send(GET)
     await pollUntil('its beginning', () => connection.received().includes('begun'))
     connection.destroy()
-    await pollUntil('its end', () => told > 0)
+    await pollUntil('its end', () => leftCount > 0)
     await Bun.sleep(20)
-    expect(told).toBe(1)
+    expect(leftCount).toBe(1)
   })
 
   test.each<readonly [string, (request: HttpRequest) => Promise<unknown>]>([

@@ -101,7 +101,7 @@ describe('a client that does not keep up', () => {
 describe('a client that leaves', () => {
   test('before anything is sent aborts the answer, which sends nothing', async () => {
     const asked = Promise.withResolvers<void>()
-    const told = Promise.withResolvers<void>()
+    const left = Promise.withResolvers<void>()
     let isBegun = false
     let isOver = false
     const url = serve(async (request) => {
@@ -113,7 +113,7 @@ describe('a client that leaves', () => {
         async () => {
           isBegun = true
         },
-        async () => told.resolve(),
+        async () => left.resolve(),
       )
       answer.progress.whenOver(() => {
         isOver = true
@@ -123,7 +123,7 @@ describe('a client that leaves', () => {
     const connection = await ask(url)
     await asked.promise
     connection.destroy()
-    await told.promise
+    await left.promise
     expect({ isBegun, isOver }).toEqual({ isBegun: false, isOver: true })
   })
 

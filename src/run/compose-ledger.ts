@@ -50,7 +50,7 @@ export interface LedgerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels' | 'modelPrices'>
-  readonly limits: Pick<ComposedLimits, 'reconcileWith' | 'refresh' | 'tell'>
+  readonly limits: Pick<ComposedLimits, 'reconcileWith' | 'refresh' | 'flush'>
   readonly clock: Timekeeper
 }
 
@@ -112,7 +112,7 @@ export function composeLedger({
     async (records, between) => {
       // Usage goes to the other nodes first, because nodes treat the ledger's contents as reported,
       // and would count a later report twice.
-      await limits.tell()
+      await limits.flush()
       await usedEntries.store()
       const priced = new PricedCalls(prices, records, reportPricing)
       return await store.calls.insertMany(priced, between)

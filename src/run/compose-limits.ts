@@ -22,7 +22,7 @@ export interface ComposedLimits {
   readonly store: Pick<SharedStore, 'run'> | undefined
   refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
   reconcileWith(reconcile: () => Promise<void>): void
-  tell(): Promise<void>
+  flush(): Promise<void>
   close(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export async function composeLimits(
       store: undefined,
       refresh: async () => false,
       reconcileWith: () => {},
-      tell: async () => {},
+      flush: async () => {},
       close: async () => {},
     }
   const { RedisStore } = await import('../cluster/redis-store.ts')
@@ -94,7 +94,7 @@ export async function composeLimits(
     reconcileWith: (given) => {
       reconcile = given
     },
-    tell: () => limits.tell(),
+    flush: () => limits.flush(),
     close: async () => {
       reconciliation.stop()
       await limits.close()

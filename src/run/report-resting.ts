@@ -4,14 +4,18 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
-import type { ToldFailure } from '../gateway/attempt/circuit-breakers.ts'
+import type { ReportedFailure } from '../gateway/attempt/circuit-breakers.ts'
 import { UpstreamFailure } from '../net/upstream-failure.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** When a provider is down, its targets of all accounts rest, and one line is enough. */
 const EVERY_MS = 60_000
 
-export type ReportResting = (target: string, restsUntilMs: number, failure?: ToldFailure) => void
+export type ReportResting = (
+  target: string,
+  restsUntilMs: number,
+  failure?: ReportedFailure,
+) => void
 
 /** Reports each provider at most once a minute, and never an account's own models. */
 export function createReportResting(log: Pick<Log, 'warn'>, clock: Clock): ReportResting {

@@ -108,18 +108,18 @@ export function toContextStatus(status: number, envelope: Envelope): number {
 
 /**
  * An upstream's own error in the caller's dialect, unchanged if its client would recognise it.
- * @param told the result of `toContextMessage`
+ * @param contextMessage the result of `toContextMessage`
  */
 export function toContextBody(
   body: Uint8Array,
   { json, message }: UpstreamErrorAnswer,
-  { envelope, told }: { readonly envelope: Envelope; readonly told: string },
+  { envelope, contextMessage }: { readonly envelope: Envelope; readonly contextMessage: string },
 ): Uint8Array {
   const { error } = json as { readonly error: Readonly<Record<string, unknown>> }
   if (envelope === 'messages')
-    return told === message
+    return contextMessage === message
       ? body
-      : encode({ ...(json as object), error: { ...error, message: told } })
+      : encode({ ...(json as object), error: { ...error, message: contextMessage } })
   return error.code === CONTEXT_FULL
     ? body
     : encode({ ...(json as object), error: { ...error, code: CONTEXT_FULL } })
@@ -219,8 +219,8 @@ function firstGroups(shapes: readonly RegExp[], text: string): Groups | undefine
 function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
   const limit = toNumber(groups.limit ?? '')
   const parts = groups.parts === undefined ? undefined : readParts(groups.parts)
-  const told = groups.output === undefined ? parts?.output : toNumber(groups.output)
-  const output = told ?? asked.outputTokens ?? 0
+  const reported = groups.output === undefined ? parts?.output : toNumber(groups.output)
+  const output = reported ?? asked.outputTokens ?? 0
   const counted = groups.input === undefined ? parts?.input : toNumber(groups.input)
   if (groups.least !== undefined)
     // The server stopped counting. The gateway's higher estimate saves the client many rounds,

@@ -175,9 +175,13 @@ test.each([
   'an upstream error %s has message, type and code, and its own bytes if it has them',
   (text, error) => {
     const body = Buffer.from(text)
-    const told = toNestedBody(body, readUpstreamError(body), { message: 'M', type: 'T', code: 'C' })
-    if (error === undefined) expect(told).toBe(body)
-    else expect(JSON.parse(Buffer.from(told).toString())).toMatchObject({ error })
+    const shown = toNestedBody(body, readUpstreamError(body), {
+      message: 'M',
+      type: 'T',
+      code: 'C',
+    })
+    if (error === undefined) expect(shown).toBe(body)
+    else expect(JSON.parse(Buffer.from(shown).toString())).toMatchObject({ error })
   },
 )
 

@@ -19,7 +19,7 @@ const data = (json: unknown) =>
 const named = (type: string, members: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 const failure = new GatewayError('upstream_timeout', 'It fell silent.', { code: 'idle' })
-const toldBy = (tap: StreamTap) =>
+const failureOf = (tap: StreamTap) =>
   parseEvents(Buffer.from(tap.encodeFailure(failure)).toString()).map(({ event, data: text }) => ({
     event,
     data: text === '[DONE]' ? text : JSON.parse(text),
@@ -100,20 +100,20 @@ describe('a chat stream', () => {
 
   test('with a later failure passes it on once, does not report it, and does not end well', () => {
     const tap = tapOf(openaiChat)
-    const told = data({ error: { message: 'no' } })
-    expect(push(tap, said, told, finished, data('[DONE]'))).toEqual([
+    const failure = data({ error: { message: 'no' } })
+    expect(push(tap, said, failure, finished, data('[DONE]'))).toEqual([
       [said, ''],
-      [told, ''],
+      [failure, ''],
       [finished, ''],
       ['', data('[DONE]')],
       ['', ''],
     ])
     expect([tap.reportedError, tap.verdict, tap.isWholeAtEnd()]).toEqual([null, 'failed', false])
-    expect(toldBy(tap)).toEqual([])
+    expect(failureOf(tap)).toEqual([])
   })
 
   test('that breaks ends with an error in its dialect’s format', () => {
-    expect(toldBy(tapOf(openaiChat))).toEqual([
+    expect(failureOf(tapOf(openaiChat))).toEqual([
       {
         event: undefined,
         data: {
@@ -122,7 +122,7 @@ describe('a chat stream', () => {
       },
       { event: undefined, data: '[DONE]' },
     ])
-    expect(toldBy(tapOf(mistralChat))).toEqual([
+    expect(failureOf(tapOf(mistralChat))).toEqual([
       {
         event: undefined,
         data: { error: { type: 'upstream_timeout', code: 'idle', message: 'It fell silent.' } },
@@ -272,7 +272,7 @@ describe('a Responses stream', () => {
   const DONE = { event: undefined, data: '[DONE]' }
 
   test('that breaks before its beginning ends with every member that a response has', () => {
-    expect(toldBy(tapOf(openaiResponses))).toEqual([error(0), failed(1, wholeResponse), DONE])
+    expect(failureOf(tapOf(openaiResponses))).toEqual([error(0), failed(1, wholeResponse), DONE])
   })
 
   test('that breaks later continues its numbers, and keeps its response’s own members', () => {
@@ -285,7 +285,7 @@ describe('a Responses stream', () => {
       }),
       named('response.output_text.delta', { sequence_number: 5, response: { id: 'other' } }),
     )
-    expect(toldBy(tap)).toEqual([error(6), failed(7, { ...wholeResponse, id: 'r' }), DONE])
+    expect(failureOf(tap)).toEqual([error(6), failed(7, { ...wholeResponse, id: 'r' }), DONE])
   })
 
   test.each(['not JSON', '7', 'null'])(
@@ -293,7 +293,7 @@ describe('a Responses stream', () => {
     (text) => {
       const tap = tapOf(openaiResponses)
       push(tap, `event: response.created\n${data(text)}`)
-      expect(toldBy(tap)).toEqual([error(0), failed(1, wholeResponse), DONE])
+      expect(failureOf(tap)).toEqual([error(0), failed(1, wholeResponse), DONE])
     },
   )
 })
@@ -342,7 +342,7 @@ describe('a Messages stream', () => {
     const tap = tapOf(anthropicMessages)
     push(tap, ': comment\n\n', named('error', members), stop)
     expect([tap.verdict, tap.reportedError]).toEqual(['failed', reported])
-    expect(toldBy(tap)).toEqual([])
+    expect(failureOf(tap)).toEqual([])
   })
 
   test.each([
@@ -358,12 +358,12 @@ describe('a Messages stream', () => {
       'no',
     ],
     ['words alone', 'event: error\ndata: no\n\n', undefined],
-  ])('ends with an error from another format, %s, in its own', (_, told, message) => {
+  ])('ends with an error from another format, %s, in its own', (_, failure, message) => {
     const early = tapOf(anthropicMessages)
-    push(early, told)
+    push(early, failure)
     expect([early.verdict, early.reportedError]).toEqual(['failed', message ?? 'no message'])
     const late = tapOf(anthropicMessages)
-    const [, [shown = ''] = []] = push(late, start, told)
+    const [, [shown = ''] = []] = push(late, start, failure)
     expect(parseEvents(shown).map(({ event, data: text }) => [event, JSON.parse(text)])).toEqual([
       [
         'error',
@@ -373,7 +373,7 @@ describe('a Messages stream', () => {
         },
       ],
     ])
-    expect([late.verdict, late.reportedError, toldBy(late)]).toEqual(['failed', null, []])
+    expect([late.verdict, late.reportedError, failureOf(late)]).toEqual(['failed', null, []])
   })
 
   test('with a later failure passes it on, and reports nothing', () => {
@@ -383,7 +383,7 @@ describe('a Messages stream', () => {
   })
 
   test('that breaks ends with an error in Anthropic’s format', () => {
-    expect(toldBy(tapOf(anthropicMessages))).toEqual([
+    expect(failureOf(tapOf(anthropicMessages))).toEqual([
       {
         event: 'error',
         data: { type: 'error', error: { type: 'timeout_error', message: 'It fell silent.' } },

@@ -168,7 +168,7 @@ describe('a stream', () => {
     input: {},
   })
   const started = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: { usage: { input_tokens: 9, server_tool_use: { web_search_requests: 0 } } } })}\n\n`
-  const told = (searches: unknown) =>
+  const reported = (searches: unknown) =>
     `event: message_delta\ndata: ${JSON.stringify({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3, server_tool_use: { web_search_requests: searches } } })}\n\n`
 
   const rows: readonly (readonly [
@@ -271,13 +271,13 @@ describe('a stream', () => {
     [
       'of Messages believes the report',
       anthropicMessages,
-      [started, searchBlock, searchBlock, searchBlock, told(2)],
+      [started, searchBlock, searchBlock, searchBlock, reported(2)],
       { webSearch: 2 },
     ],
     [
       'of Messages keeps its blocks if the report cannot be true',
       anthropicMessages,
-      [started, searchBlock, told(-1)],
+      [started, searchBlock, reported(-1)],
       { webSearch: 1 },
     ],
     [

@@ -19,7 +19,7 @@ export class TranslatingTap implements StreamTap {
   readonly #blocks = new BlockSerialiser()
   readonly #lost: LostComments
   verdict: TapVerdict = 'open'
-  #told: Usage | null = null
+  #reported: Usage | null = null
   #soFar: Usage | null = null
   unreportedBytes = 0
   isEmpty = true
@@ -38,7 +38,7 @@ export class TranslatingTap implements StreamTap {
   }
 
   get usage(): Usage | null {
-    return this.#told ?? this.#soFar
+    return this.#reported ?? this.#soFar
   }
 
   push(chunk: Uint8Array, from = 0, to = chunk.length): TapOutput {
@@ -81,7 +81,7 @@ export class TranslatingTap implements StreamTap {
       } else if (event.type === 'finish') this.finishReasons = [event.reason]
       else if (event.type !== 'usage') this.chunks += 1
       if (event.type === 'usage') {
-        this.#told = event.usage
+        this.#reported = event.usage
         // An unchanged report does not cover the text written since the report, so that text stays
         // unreported.
         if (event.usage !== this.#soFar) this.unreportedBytes = 0

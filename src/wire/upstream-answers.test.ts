@@ -462,9 +462,9 @@ describe('a missing optional member causes no failure', () => {
       [start],
     ],
   ])('by a stream of %s', (id, pieces, events) => {
-    const told = decode(id, ...pieces.map((piece) => event(piece)))
-    expect(told).toEqual({ events: [...events], isComplete: false })
-    expect(told.events).toHaveLength(events.length)
+    const decoded = decode(id, ...pieces.map((piece) => event(piece)))
+    expect(decoded).toEqual({ events: [...events], isComplete: false })
+    expect(decoded.events).toHaveLength(events.length)
   })
 })
 

@@ -254,8 +254,8 @@ describe('tokens written to a cache for an hour, which costs more, are told apar
     [[null, 1, { ttl: '1h', inputTokens: 0.5 }], {}],
     [{ ttl: '1h', inputTokens: 4 }, {}],
   ])('by Bedrock: %j', (cacheDetails, more) => {
-    const told = { inputTokens: 9, cacheWriteInputTokens: 7, cacheDetails }
-    expect(readUsage('bedrock-converse', told)).toEqual({ ...read, ...more })
+    const reported = { inputTokens: 9, cacheWriteInputTokens: 7, cacheDetails }
+    expect(readUsage('bedrock-converse', reported)).toEqual({ ...read, ...more })
   })
 })
 

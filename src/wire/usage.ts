@@ -27,8 +27,8 @@ export function readUsage(read: UsageReader, reported: unknown, tier?: unknown):
 const NOT_SERVED: Pick<Usage, 'served'> = {}
 
 export function served(...as: Parameters<typeof servedAs>): Pick<Usage, 'served'> {
-  const told = servedAs(...as)
-  return told === undefined ? NOT_SERVED : { served: told }
+  const service = servedAs(...as)
+  return service === undefined ? NOT_SERVED : { served: service }
 }
 
 export function modelOf(answer: { readonly model?: unknown } | undefined): string | undefined {

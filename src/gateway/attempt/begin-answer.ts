@@ -322,8 +322,8 @@ function toBegun(
     if (expected.attempt.trace !== undefined) expected.attempt.answer = factsOf(answer)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
-    const told = { usage, unreportedBytes, model, ignored }
-    return { type: 'whole', status, headers, body: sent, hasFailed: false, ...told }
+    const reported = { usage, unreportedBytes, model, ignored }
+    return { type: 'whole', status, headers, body: sent, hasFailed: false, ...reported }
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)

@@ -33,7 +33,7 @@ export interface SeenFailure {
 }
 
 /** A failure with its cause, which callers do not see. */
-export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
+export interface ReportedFailure extends Pick<SeenFailure, 'kind' | 'status'> {
   readonly cause?: unknown
   readonly targetFault?: TargetFault | undefined
 }
@@ -42,7 +42,7 @@ export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
  * Must return immediately.
  * @param restsUntilMs since the Unix epoch
  */
-export type OnOpened = (key: string, restsUntilMs: number, failure?: ToldFailure) => void
+export type OnOpened = (key: string, restsUntilMs: number, failure?: ReportedFailure) => void
 
 /** A target's behaviour since this node started. Times are milliseconds since the Unix epoch. */
 export interface SeenTarget {
@@ -121,23 +121,23 @@ export class CircuitBreakers {
 
   /**
    * @param restMs the rest that the target asked for
-   * @param told the error that the caller got, for the target's health page
+   * @param failure the error that the caller got, for the target's health page
    */
-  noteFailed(key: string, restMs = 0, told?: ToldFailure): void {
+  noteFailed(key: string, restMs = 0, failure?: ReportedFailure): void {
     const state = this.#stateOf(key)
     state.failuresInARow += 1
-    if (told !== undefined)
+    if (failure !== undefined)
       state.lastFailure = {
-        kind: told.kind,
-        status: told.status,
+        kind: failure.kind,
+        status: failure.status,
         atMs: this.#clock.now(),
-        targetFault: told.targetFault,
+        targetFault: failure.targetFault,
       }
     const wasProbed = state.isProbed
     state.isProbed = false
     if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
     // Every call would fail until a person acts, so one call per minute probes the target.
-    const isUnusable = told?.targetFault !== undefined
+    const isUnusable = failure?.targetFault !== undefined
     if (isUnusable) state.restMs = LONGEST_REST_MS
     const opens = isUnusable || wasProbed || state.failuresInARow >= FAILURES_TO_OPEN
     const rest = opens ? state.restMs : 0
@@ -145,7 +145,7 @@ export class CircuitBreakers {
     if (longest === 0) return
     state.restsUntil = Math.max(state.restsUntil ?? 0, this.#clock.elapsed() + longest)
     // Unusable targets are reported separately, with the reason.
-    if (rest > 0 && !isUnusable) this.#onOpened(key, this.#toTime(state.restsUntil), told)
+    if (rest > 0 && !isUnusable) this.#onOpened(key, this.#toTime(state.restsUntil), failure)
   }
 
   /** Ends a probe without a result: the client left, or another target was faster. */

@@ -40,11 +40,11 @@ export async function askHedged(
     cancel(ports.clock, winner.target === first ? late : early)
     return winner
   } catch (none) {
-    const told = toldOf(failures)
-    if (told === undefined) throw none
+    const decisive = decisiveOf(failures)
+    if (decisive === undefined) throw none
     // The record names the target whose failure ends the call, so the owner of that target pays.
-    noteTarget(input.call.attempts, told.target)
-    throw told.thrown
+    noteTarget(input.call.attempts, decisive.target)
+    throw decisive.thrown
   }
 }
 
@@ -85,7 +85,7 @@ function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
   )
 }
 
-function toldOf(failures: readonly Failed[]): Failed | undefined {
+function decisiveOf(failures: readonly Failed[]): Failed | undefined {
   return (
     failures.find(({ thrown }) => thrown instanceof UpstreamFailure) ??
     failures.find(({ thrown }) => thrown instanceof GatewayError && !movesOn(thrown)) ??

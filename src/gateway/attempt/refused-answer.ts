@@ -115,7 +115,7 @@ function refusalOf(
   const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
   const passed =
     isFull && said.isNested
-      ? toContextBody(whole, readUpstreamError(whole), { envelope, told: message })
+      ? toContextBody(whole, readUpstreamError(whole), { envelope, contextMessage: message })
       : whole
   const own = toCallerStatus(status, dialect)
   const callerStatus = isFull ? toContextStatus(own, envelope) : own

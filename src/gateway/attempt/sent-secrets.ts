@@ -58,13 +58,13 @@ function isWordCode(code: number): boolean {
   return isLetter || (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x5f
 }
 
-interface ToldStream extends Pick<SentSecrets, 'target'> {
+interface FailingStream extends Pick<SentSecrets, 'target'> {
   readonly answer: Pick<SentSecrets, 'secrets'> & { readonly tap: StreamTap }
 }
 
 /** A stream is scrubbed only after its upstream reported a failure. */
 export function shownOf(
-  { target, answer: { tap, secrets } }: ToldStream,
+  { target, answer: { tap, secrets } }: FailingStream,
   output: TapOutput,
 ): TapOutput {
   if (tap.verdict !== 'failed') return output

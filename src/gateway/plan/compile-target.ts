@@ -193,8 +193,8 @@ function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
     return true
   if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
-  const isToldOf = traits?.some(([, { reasoning }]) => reasoning !== undefined) === true
-  return !isToldOf && reasoningModels === undefined
+  const listsReasoning = traits?.some(([, { reasoning }]) => reasoning !== undefined) === true
+  return !listsReasoning && reasoningModels === undefined
 }
 
 // The origin of a seal names a provider under one credential, so another target knows whether it

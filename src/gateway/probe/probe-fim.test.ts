@@ -168,12 +168,12 @@ describe('the first form that a server has is found', () => {
     const scripts = [FASTAPI_404, FASTAPI_404, NO_SUFFIX]
     const { result } = await probe(scripts, { upstreamModelId: 'my-model' })
     expect(result).toMatchObject({ status: 'unreachable', httpStatus: 400 })
-    const told = await probe([...scripts, completed(9)], {
+    const probed = await probe([...scripts, completed(9)], {
       upstreamModelId: 'my-model',
       fimTemplate: 'starcoder2',
     })
-    expect(told.result).toMatchObject({ found: { fimEndpoint: 'completions-template' } })
-    expect(JSON.parse(told.sent.at(-1)?.body ?? '').prompt).toBe(
+    expect(probed.result).toMatchObject({ found: { fimEndpoint: 'completions-template' } })
+    expect(JSON.parse(probed.sent.at(-1)?.body ?? '').prompt).toBe(
       '<fim_prefix>a<fim_suffix>b<fim_middle>',
     )
   })

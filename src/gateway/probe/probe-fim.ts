@@ -37,7 +37,7 @@ const SUFFIX_TOKENS = 40
 const SUFFIX = Array.from({ length: SUFFIX_TOKENS }, (_, index) => `x${index}`).join(' ')
 
 /** Some servers do not count cached prompt tokens, so each prompt begins differently. */
-function toTelling() {
+function createUncachedGap() {
   return { prompt: `# ${crypto.randomUUID()}\n`, suffix: SUFFIX }
 }
 
@@ -50,7 +50,7 @@ export async function probeFim(
   ask: Ask,
 ): Promise<FimFinding> {
   const isSet = model.fimEndpoint !== 'auto'
-  let telling: Verdict | undefined
+  let informative: Verdict | undefined
   let last: Verdict = { status: 'unreachable', detail: NONE_HERE }
   for (const endpoint of FIM_ENDPOINTS) {
     if (isSet && endpoint !== model.fimEndpoint) continue
@@ -63,10 +63,10 @@ export async function probeFim(
       return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
     // A refused credential or a server that is not ready fails in the other forms too.
     if (isSet || isFinal(verdict)) return verdict
-    if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
+    if (verdict.status === 'unreachable' && !isAbsent(verdict)) informative ??= verdict
     last = { ...verdict, status: 'unreachable', detail: NONE_HERE }
   }
-  return telling ?? last
+  return informative ?? last
 }
 
 interface Form extends Pick<RelayedDialect, 'isAnswer'> {
@@ -86,7 +86,7 @@ function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
   }
   const codec = upstreamCodecOf(id as DialectId)
   if (codec?.form !== 'fim') return undefined
-  const gap = endpoint === 'completions-suffix' ? toTelling() : SMALLEST
+  const gap = endpoint === 'completions-suffix' ? createUncachedGap() : SMALLEST
   const { body } = codec.encodeRequest(
     { ...gap, stream: false, stop: [], maxTokens: 1, unplaced: [] },
     { model: owned.model, traits: traitsOf(owned.provider, owned.model) },

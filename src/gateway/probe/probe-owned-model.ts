@@ -102,8 +102,9 @@ async function askOnce(probing: Probing): Promise<Finding> {
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
     // The server accepted one header and refused the other, so the header is known even if later
     // requests fail.
-    const isTold = places.length > 1 && !isRefused && (index > 0 || verdict.status === 'reachable')
-    finding = isTold ? { ...verdict, found: { credentialHeader: place } } : verdict
+    const isHeaderKnown =
+      places.length > 1 && !isRefused && (index > 0 || verdict.status === 'reachable')
+    finding = isHeaderKnown ? { ...verdict, found: { credentialHeader: place } } : verdict
     if (verdict.status === 'reachable') return withFound(finding, await askFurther(probing, place))
     if (!isRefused) break
   }

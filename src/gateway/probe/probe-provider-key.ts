@@ -65,18 +65,18 @@ function credentialOf({ keyHeader }: ProbedProvider, key: Secret): Record<string
 }
 
 function judge({ id, keyCheck }: ProbedProvider, httpStatus: number): ProviderKeyProbe {
-  const told = (status: ProviderKeyProbe['status'], what: string): ProviderKeyProbe => ({
+  const probed = (status: ProviderKeyProbe['status'], what: string): ProviderKeyProbe => ({
     status,
     httpStatus,
     detail: `${id} ${what} (HTTP ${httpStatus}).`,
   })
-  if (httpStatus >= 200 && httpStatus < 300) return told('accepted', 'accepted the key')
+  if (httpStatus >= 200 && httpStatus < 300) return probed('accepted', 'accepted the key')
   if (httpStatus === 401 || httpStatus === keyCheck?.refusedWith)
-    return told('refused', 'refused the key')
-  if (httpStatus === 403) return told('refused', 'refused the key, or the key lacks a permission')
+    return probed('refused', 'refused the key')
+  if (httpStatus === 403) return probed('refused', 'refused the key, or the key lacks a permission')
   if (httpStatus === 404 || httpStatus === 405)
-    return told('not_probed', 'has no endpoint at its address that could test the key')
-  return told('unknown', 'gave no usable answer')
+    return probed('not_probed', 'has no endpoint at its address that could test the key')
+  return probed('unknown', 'gave no usable answer')
 }
 
 function notProbed(detail: string): ProviderKeyProbe {

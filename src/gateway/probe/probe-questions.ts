@@ -69,6 +69,6 @@ export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): bool
   if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined
   // A busy or failing server shows nothing about the capability. llama.cpp answers 501 when started
   // without the capability.
-  const tellsNothing = status === 429 || (status >= 500 && status !== 501)
-  return tellsNothing ? undefined : false
+  const isUnknown = status === 429 || (status >= 500 && status !== 501)
+  return isUnknown ? undefined : false
 }

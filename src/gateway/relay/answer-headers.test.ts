@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import type { AttemptLog } from '../call.ts'
 import { toAnswerHeaders, toSkippedHeader } from './relay-answer.ts'
 
-type Told = Parameters<typeof toAnswerHeaders>
+type Arguments = Parameters<typeof toAnswerHeaders>
 
-const NOTHING: Told[1] = { ignored: [], adapted: [] }
-function attempts(members: Partial<Told[0]>): Told[0] {
+const NOTHING: Arguments[1] = { ignored: [], adapted: [] }
+function attempts(members: Partial<Arguments[0]>): Arguments[0] {
   return { target: 'openai/gpt-4o', list: [], skipped: [], ...members }
 }
 const ignored = (...names: string[]) =>

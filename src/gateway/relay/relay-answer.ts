@@ -86,10 +86,10 @@ async function relayWhole(
   headers: RelayedHeaders,
 ): Promise<WholeAnswer> {
   const { status, body, usage, hasFailed, unreportedBytes, toolUses, model } = answer
-  const told = { status, usage, toolUses, model }
+  const reported = { status, usage, toolUses, model }
   const result: CallResult = hasFailed
-    ? { outcome: 'failed', errorKind: 'upstream_error', ...told }
-    : { outcome: 'succeeded', unreportedBytes, ...told }
+    ? { outcome: 'failed', errorKind: 'upstream_error', ...reported }
+    : { outcome: 'succeeded', unreportedBytes, ...reported }
   await settle(ports, call, result)
   if (call.gate?.usageHeaders === true) Object.assign(call.headers, toUsageHeaders(call.record))
   setSpendHeaders(call)
@@ -375,7 +375,7 @@ function linesOf(headers: Headers): string {
 
 function toLines(headers: RelayedHeaders, call: Call): Pick<WholeAnswer, 'lines' | 'more'> {
   const { usual, forwarded, attempted } = headers
-  if (!tellsMoreThanUsual(call.attempts, attempted))
+  if (!hasMoreThanUsual(call.attempts, attempted))
     return { lines: usual.lines, more: new OwnLines(headers, call) }
   const all = new Headers(usual.headers)
   for (const name in forwarded) if (!all.has(name)) all.set(name, forwarded[name] ?? '')
@@ -408,16 +408,16 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
   for (const name in values) headers.set(name, values[name] ?? '')
 }
 
-type ToldMembers = Pick<Attempted, 'ignored' | 'adapted'>
+type ReportedMembers = Pick<Attempted, 'ignored' | 'adapted'>
 
 /** False for the usual case: one attempt with the unchanged request. */
-function tellsMoreThanUsual({ list, skipped }: AttemptLog, { ignored, adapted }: ToldMembers) {
+function hasMoreThanUsual({ list, skipped }: AttemptLog, { ignored, adapted }: ReportedMembers) {
   return list.length !== 1 || ignored.length > 0 || adapted.length > 0 || skipped.length > 0
 }
 
 export function toAnswerHeaders(
   attempts: Pick<AttemptLog, 'target' | 'list' | 'skipped'>,
-  { ignored, adapted }: ToldMembers,
+  { ignored, adapted }: ReportedMembers,
 ): Record<string, string> {
   const headers = toTargetHeaders(attempts.target ?? '', attempts.list.length)
   if (ignored.length > 0) headers['x-gatehouse-ignored'] = encodeNames(ignored)

@@ -116,8 +116,8 @@ async function endRefused(
   const error = await settleRefused(ports, call, thrown)
   if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') return
-  const told = call.dialect.encodeFailedStream?.(error)
-  if (told !== undefined) await client.write(told)
+  const failedStream = call.dialect.encodeFailedStream?.(error)
+  if (failedStream !== undefined) await client.write(failedStream)
   await cutAfterFlush(ports.clock, client)
 }
 

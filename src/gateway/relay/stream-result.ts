@@ -43,19 +43,19 @@ export function endOf(
   const { usage, toolUses, model } = tap
   const { leftAt } = relayed.seen
   const outcome = isLeft ? 'cancelled' : 'succeeded'
-  const told = { outcome, status, usage, toolUses, model, leftAt } as const
+  const result = { outcome, status, usage, toolUses, model, leftAt } as const
   // Some servers report no usage for streams, or only for the beginning, so unreported usage is
   // estimated.
   return usage === null || tap.unreportedBytes > 0
-    ? { ...told, unreportedBytes: unreportedOf(ports, relayed) }
-    : told
+    ? { ...result, unreportedBytes: unreportedOf(ports, relayed) }
+    : result
 }
 
 /** The result of an answer too large to buffer. Some servers report no usage for such an answer. */
 export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>): CallResult {
   const { status } = relayed.answer
-  const told = { outcome: 'succeeded', status, ...toldBy(relayed) } as const
-  return told.usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
+  const result = { outcome: 'succeeded', status, ...reportedBy(relayed) } as const
+  return result.usage === null ? { ...result, unreportedBytes: writtenIn(relayed) } : result
 }
 
 /**
@@ -72,7 +72,7 @@ function hasReportedFailure(answer: BegunStream): boolean {
  */
 function reportedResult(relayed: Relayed): CallResult {
   const { status } = relayed.answer
-  return { outcome: 'failed', status, errorKind: 'upstream_error', ...toldBy(relayed) }
+  return { outcome: 'failed', status, errorKind: 'upstream_error', ...reportedBy(relayed) }
 }
 
 /** The result when the client left: unreported usage is estimated. */
@@ -80,7 +80,7 @@ export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
   const { answer } = relayed
   if (hasReportedFailure(answer)) return reportedResult(relayed)
   const unreportedBytes = unreportedOf(ports, relayed)
-  return { outcome: 'cancelled', status: answer.status, ...toldBy(relayed), unreportedBytes }
+  return { outcome: 'cancelled', status: answer.status, ...reportedBy(relayed), unreportedBytes }
 }
 
 /**
@@ -93,14 +93,14 @@ export function failedResult(
   { kind: errorKind, isOurs }: { readonly kind: ErrorKind; readonly isOurs: boolean },
 ): CallResult {
   const { answer } = relayed
-  const told = toldBy(relayed)
-  const failed = { outcome: 'failed', status: answer.status, errorKind, ...told } as const
+  const reported = reportedBy(relayed)
+  const failed = { outcome: 'failed', status: answer.status, errorKind, ...reported } as const
   return isOurs && !hasReportedFailure(answer)
     ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) }
     : failed
 }
 
-function toldBy({ answer, call, seen: { leftAt } }: Relayed) {
+function reportedBy({ answer, call, seen: { leftAt } }: Relayed) {
   const model = answer.type === 'events' ? answer.tap.model : modelOf(answer.counted.members)
   return { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), model, leftAt }
 }

@@ -177,19 +177,19 @@ const EVENTS: ChatEvent[] = [
   { type: 'finish', reason: 'tool_calls' },
 ]
 
-type Told = JsonRecord & { readonly type: string; readonly index?: number }
-function encode(events: readonly ChatEvent[]): Told[] {
+type SentEvent = JsonRecord & { readonly type: string; readonly index?: number }
+function encode(events: readonly ChatEvent[]): SentEvent[] {
   const encoder = anthropicInboundCodec.createEventEncoder(decode({ stream: true }), facts)
   let text = ''
   for (const event of events) text += encoder.push(event)
   return parseEvents(text + encoder.end()).map(({ event, data }) => {
-    const told = JSON.parse(data) as Told
-    expect(event).toBe(told.type)
-    return told
+    const sent = JSON.parse(data) as SentEvent
+    expect(event).toBe(sent.type)
+    return sent
   })
 }
-const shapeOf = (told: readonly Told[]) =>
-  told.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`))
+const shapeOf = (events: readonly SentEvent[]) =>
+  events.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`))
 const NO_USAGE = {
   ...{
     input_tokens: 0,
@@ -203,8 +203,8 @@ const NO_USAGE = {
 
 describe('a stream', () => {
   test('has the events, indexes and order that the SDK accumulates', () => {
-    const told = encode(EVENTS)
-    expect(shapeOf(told)).toEqual([
+    const sent = encode(EVENTS)
+    expect(shapeOf(sent)).toEqual([
       'message_start',
       'content_block_start 0',
       'content_block_delta 0',
@@ -221,7 +221,7 @@ describe('a stream', () => {
       'message_delta',
       'message_stop',
     ])
-    expect(told[0]?.message).toEqual({
+    expect(sent[0]?.message).toEqual({
       ...{ id: 'u1', type: 'message', role: 'assistant', model: 'm-1', content: [] },
       ...{
         container: null,
@@ -233,14 +233,14 @@ describe('a stream', () => {
       usage: NO_USAGE,
     })
     expect(
-      told.filter(({ type }) => type === 'content_block_start').map((each) => each.content_block),
+      sent.filter(({ type }) => type === 'content_block_start').map((each) => each.content_block),
     ).toEqual([
       { type: 'thinking', thinking: '', signature: '' },
       { type: 'text', text: '' },
       { type: 'tool_use', id: 'a', name: 'f', input: {} },
     ])
     expect(
-      told.filter(({ type }) => type === 'content_block_delta').map((each) => each.delta),
+      sent.filter(({ type }) => type === 'content_block_delta').map((each) => each.delta),
     ).toEqual([
       { type: 'thinking_delta', thinking: 'hm' },
       { type: 'signature_delta', signature: writeSeal({ type: 'signature', value: 's' }, 'p#1') },
@@ -249,7 +249,7 @@ describe('a stream', () => {
       { type: 'input_json_delta', partial_json: '{"a"' },
       { type: 'input_json_delta', partial_json: ':1}' },
     ])
-    expect(told.at(-2)).toEqual({
+    expect(sent.at(-2)).toEqual({
       type: 'message_delta',
       delta: { stop_reason: 'tool_use', stop_sequence: null },
       usage: {
@@ -258,11 +258,11 @@ describe('a stream', () => {
         output_tokens_details: { thinking_tokens: 1 },
       },
     })
-    expect(told.at(-1)).toEqual({ type: 'message_stop' })
+    expect(sent.at(-1)).toEqual({ type: 'message_stop' })
   })
 
   test('keeps parallel calls apart when their pieces alternate', () => {
-    const told = encode([
+    const sent = encode([
       { type: 'text-delta', text: 'so' },
       { type: 'tool-call-start', index: 0, id: 'a', name: 'f' },
       { type: 'tool-call-start', index: 1, id: 'b', name: 'g' },
@@ -272,7 +272,7 @@ describe('a stream', () => {
       { type: 'tool-call-end', index: 0 },
       { type: 'finish', reason: 'tool_calls' },
     ])
-    expect(shapeOf(told).slice(4, -2)).toEqual([
+    expect(shapeOf(sent).slice(4, -2)).toEqual([
       'content_block_start 1',
       'content_block_start 2',
       'content_block_delta 2',
@@ -283,13 +283,13 @@ describe('a stream', () => {
   })
 
   test('closes a block that the upstream left open when another begins, and at the end', () => {
-    const told = encode([
+    const sent = encode([
       { type: 'reasoning-delta', text: 'hm' },
       { type: 'text-delta', text: 'Hi' },
       { type: 'refusal-delta', text: 'No' },
       { type: 'finish', reason: 'content_filter' },
     ])
-    expect(shapeOf(told)).toEqual([
+    expect(shapeOf(sent)).toEqual([
       'message_start',
       'content_block_start 0',
       'content_block_delta 0',
@@ -319,17 +319,17 @@ describe('a stream', () => {
       [{ type: 'tool-call-start', index: 0, id: 'a', name: 'f' }],
       [{ type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } }],
     ] satisfies ChatEvent[][]) {
-      const told = encode(events)
-      expect(told[0]).toMatchObject({
+      const sent = encode(events)
+      expect(sent[0]).toMatchObject({
         type: 'message_start',
         message: { id: 'msg_req_1', model: 'p/m' },
       })
-      expect(told.filter(({ type }) => type === 'message_start')).toHaveLength(1)
+      expect(sent.filter(({ type }) => type === 'message_start')).toHaveLength(1)
     }
   })
 
   test('has a separate block for sealed reasoning without text, and none for empty reasoning', () => {
-    const told = encode([
+    const sent = encode([
       { type: 'start' },
       { type: 'text-delta', text: 'Hi' },
       { type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } },
@@ -337,7 +337,7 @@ describe('a stream', () => {
       { type: 'text-delta', text: 'Bye' },
       { type: 'finish', reason: 'stop' },
     ])
-    expect(shapeOf(told).slice(3, -2)).toEqual([
+    expect(shapeOf(sent).slice(3, -2)).toEqual([
       'content_block_stop 0',
       'content_block_start 1',
       'content_block_stop 1',
@@ -345,7 +345,7 @@ describe('a stream', () => {
       'content_block_delta 2',
       'content_block_stop 2',
     ])
-    expect(told[4]?.content_block).toEqual({
+    expect(sent[4]?.content_block).toEqual({
       type: 'redacted_thinking',
       data: writeSeal({ type: 'encrypted', value: 'e' }, 'p#1'),
     })
@@ -358,8 +358,8 @@ describe('a stream', () => {
   })
 
   test('includes the stop sequence that ended it', () => {
-    const told = encode([{ type: 'start' }, { type: 'finish', reason: 'stop', stopSequence: 'x' }])
-    expect(told.at(-2)).toMatchObject({
+    const sent = encode([{ type: 'start' }, { type: 'finish', reason: 'stop', stopSequence: 'x' }])
+    expect(sent.at(-2)).toMatchObject({
       delta: { stop_reason: 'stop_sequence', stop_sequence: 'x' },
     })
   })

@@ -474,8 +474,8 @@ describe('a stream', () => {
         ],
         isComplete: true,
       })
-      const told = decode([Buffer.from(stream + end('tool_use'))]).events
-      expect(told.filter(({ type }) => type === 'finish')).toEqual([
+      const decoded = decode([Buffer.from(stream + end('tool_use'))]).events
+      expect(decoded.filter(({ type }) => type === 'finish')).toEqual([
         { type: 'finish', reason: 'tool_calls' },
       ])
     })

@@ -124,10 +124,10 @@ describe('a request', () => {
         { messages: [user('go'), assistant(call(id)), result(id, 'x')] },
         traits,
       )
-      const [, made, told] = body.messages as readonly {
+      const [, made, returned] = body.messages as readonly {
         content: readonly Record<string, JsonRecord>[]
       }[]
-      return [made?.content[0]?.toolUse?.toolUseId, told?.content[0]?.toolResult?.toolUseId]
+      return [made?.content[0]?.toolUse?.toolUseId, returned?.content[0]?.toolResult?.toolUseId]
     }
     const [long, sameLong] = idsOf('x'.repeat(65), {})
     expect(long).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)

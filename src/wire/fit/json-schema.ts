@@ -36,8 +36,8 @@ export function describe(
   description: JsonValue | undefined,
   keywords: readonly (readonly [string, JsonValue])[],
 ): string {
-  const told = keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ')
-  return typeof description === 'string' ? `${description}\n\n(${told})` : `(${told})`
+  const listed = keywords.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ')
+  return typeof description === 'string' ? `${description}\n\n(${listed})` : `(${listed})`
 }
 
 export function recordOf(value: JsonValue | undefined): JsonRecord {

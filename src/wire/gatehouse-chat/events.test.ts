@@ -30,7 +30,7 @@ function encode(events: readonly ChatEvent[]) {
   for (const event of events) shown += encoder.push(event)
   return {
     encoder,
-    told: parseEvents(shown + encoder.end()).map(({ event, data }) => ({
+    sent: parseEvents(shown + encoder.end()).map(({ event, data }) => ({
       event,
       data: JSON.parse(data),
     })),
@@ -155,7 +155,7 @@ describe('an answer', () => {
 
 describe('a stream', () => {
   test('starts, sends deltas, and ends with the whole answer', () => {
-    const { told } = encode(EVENTS)
+    const { sent: told } = encode(EVENTS)
     const whole = gatehouseChatInboundCodec.encodeAnswer(ANSWER, facts)
     const [first, second] = whole.tool_calls as { id: string }[]
     expect(told).toEqual([
@@ -180,7 +180,7 @@ describe('a stream', () => {
   })
 
   test('starts properly, even if the upstream never sent a start', () => {
-    expect(encode([{ type: 'finish', reason: 'stop' }]).told.map(({ event }) => event)).toEqual([
+    expect(encode([{ type: 'finish', reason: 'stop' }]).sent.map(({ event }) => event)).toEqual([
       'chat.started',
       'chat.completed',
     ])
@@ -228,7 +228,7 @@ describe('a stream', () => {
               { type: 'tool-call-end', index: at },
             ]
           })
-          const { told } = encode([...events, { type: 'finish', reason }])
+          const { sent: told } = encode([...events, { type: 'finish', reason }])
           let content = ''
           let reasoning = ''
           const calls: { id: string; name: string; arguments: string }[] = []

@@ -634,9 +634,9 @@ describe('a stream', () => {
     let text = ''
     for (const event of events) text += encoder.push(event)
     text += encoder.end()
-    const told = parseEvents(text).map(({ data }) => data)
-    expect(told.pop()).toBe('[DONE]')
-    return told.map((data) => JSON.parse(data))
+    const sent = parseEvents(text).map(({ data }) => data)
+    expect(sent.pop()).toBe('[DONE]')
+    return sent.map((data) => JSON.parse(data))
   }
   const HEAD = { id: 'u1', object: 'chat.completion.chunk', created: 7, model: 'm-1' }
   const START: ChatEvent = { type: 'start', id: 'u1', model: 'm-1', createdAt: 7 }
@@ -694,14 +694,14 @@ describe('a stream', () => {
       { stream_options: {} },
       {},
     ]) {
-      const told = encode(events, options)
-      expect(told).toHaveLength(3)
-      for (const each of told) expect(each).not.toHaveProperty('usage')
+      const chunks = encode(events, options)
+      expect(chunks).toHaveLength(3)
+      for (const each of chunks) expect(each).not.toHaveProperty('usage')
     }
   })
 
   test('carries sealed reasoning in one piece before its end, and in the id of its first call', () => {
-    const told = encode([
+    const chunks = encode([
       START,
       { type: 'reasoning-delta', text: 'h' },
       { type: 'reasoning-delta', text: 'm' },
@@ -715,7 +715,7 @@ describe('a stream', () => {
       { type: 'finish', reason: 'tool_calls' },
       { type: 'finish', reason: 'tool_calls' },
     ])
-    const deltas = told.map(({ choices }) => choices[0].delta)
+    const deltas = chunks.map(({ choices }) => choices[0].delta)
     const ids = deltas.flatMap(({ tool_calls: [call] = [{}] }) =>
       call.id === undefined ? [] : [call.id],
     )
@@ -732,10 +732,10 @@ describe('a stream', () => {
       { type: 'reasoning.encrypted', data: writeSeal(ENCRYPTED, 'o'), text: 'hm' },
       { type: 'reasoning.text', text: 'ah', signature: writeSeal(SIGNED, 'o') },
     ])
-    const [last] = told.filter(({ choices }) => choices[0].finish_reason !== null)
-    expect(told.findIndex(({ choices }) => choices[0].delta.reasoning_details !== undefined)).toBe(
-      told.indexOf(last) - 1,
-    )
+    const [last] = chunks.filter(({ choices }) => choices[0].finish_reason !== null)
+    expect(
+      chunks.findIndex(({ choices }) => choices[0].delta.reasoning_details !== undefined),
+    ).toBe(chunks.indexOf(last) - 1)
   })
 
   test('has an id, even if the upstream never sent a start', () => {

@@ -164,18 +164,18 @@ function decodeChoice(
   if (choice.finish_reason === 'error')
     throw new UnreadableAnswerError('ended its answer with an error')
   const { text, thinking, signature, images, unread } = contentOf(message.content)
-  const told = reasoningOf(message)
+  const visible = reasoningOf(message)
   const hasThinking = thinking !== '' || signature !== undefined
   const sealed = hasThinking ? sealThinking?.(signature) : undefined
   const returned = {
-    member: told.member,
+    member: visible.member,
     details: detailsOf(message),
     extra: extraOf(message),
   }
   const seal = sealed ?? (hasReturned === true ? sealReasoning(returned) : undefined)
-  const reasoning = told.text + thinking
+  const reasoning = visible.text + thinking
   const refusal = textOf(message.refusal) ?? ''
-  const list = Array.isArray(message.content) && told.text === '' ? message.content : undefined
+  const list = Array.isArray(message.content) && visible.text === '' ? message.content : undefined
   const content: AnswerPart[] = [
     ...(list !== undefined && sealThinking !== undefined
       ? inOrder(list, sealThinking)

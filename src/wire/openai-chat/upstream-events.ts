@@ -60,9 +60,9 @@ class ChoiceDecoder {
   decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
     const events: ChatEvent[] = []
     const { text, thinking, signature, images, unread } = contentOf(delta.content)
-    const told = reasoningOf(delta)
-    this.#write('reasoning', told.text + thinking, events)
-    this.#member ??= told.member
+    const reasoning = reasoningOf(delta)
+    this.#write('reasoning', reasoning.text + thinking, events)
+    this.#member ??= reasoning.member
     if (this.#seals.hasReturned === true) {
       for (const detail of detailsOf(delta)) addDetail(this.#details, detail)
       this.#extra = joinExtra(this.#extra, extraOf(delta))

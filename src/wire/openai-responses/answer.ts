@@ -133,7 +133,7 @@ function recordsOf(value: JsonValue | undefined): JsonRecord[] {
   return listOf(value).filter(isRecord)
 }
 
-export class ToldAnswer {
+export class EmittedAnswer {
   isEmpty = true
   #text = ''
   #refusal = ''
@@ -168,8 +168,8 @@ export class ToldAnswer {
   }
 }
 
-function isSame(told: string, repeated: string): boolean {
-  return repeated.trim() === '' || repeated.trim() === told.trim()
+function isSame(emitted: string, repeated: string): boolean {
+  return repeated.trim() === '' || repeated.trim() === emitted.trim()
 }
 
 function spellingOf(calls: readonly string[]): string {

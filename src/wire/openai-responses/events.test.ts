@@ -182,9 +182,9 @@ describe('a stream', () => {
         ends([ITEMS.call]),
       ],
       ['a call', delta('output_text', 0, 'Grüße'), ends([ITEMS.message, ITEMS.call])],
-    ])('has failed where it lost %s', (_, told, end) => {
+    ])('has failed where it lost %s', (_, sent, end) => {
       const { events, isComplete } = decodeText(
-        CREATED + delta('reasoning_text', 9, 'hm') + told + end,
+        CREATED + delta('reasoning_text', 9, 'hm') + sent + end,
       )
       expect(events.at(-1)).toEqual(LOST)
       expect(isComplete).toBe(false)
@@ -225,8 +225,8 @@ describe('a stream', () => {
 
   test('of whole items without deltas gives all of them', () => {
     const items = Object.values(ITEMS).map((item, index) => done(index, item))
-    const told = decodeText(CREATED + items.join('') + COMPLETED).events
-    expect(told).toEqual([
+    const decoded = decodeText(CREATED + items.join('') + COMPLETED).events
+    expect(decoded).toEqual([
       { type: 'start', ...HEAD },
       { type: 'reasoning-delta', text: 'hä? 👋\n\nja' },
       { type: 'reasoning-end', seal: { type: 'encrypted', value: 'whole==' } },
@@ -255,8 +255,8 @@ describe('a stream', () => {
       ].join(''),
     )
     const written = [0, 1].map((index) =>
-      events.flatMap((told) =>
-        told.type === 'tool-call-delta' && told.index === index ? told.arguments : '',
+      events.flatMap((event) =>
+        event.type === 'tool-call-delta' && event.index === index ? event.arguments : '',
       ),
     )
     expect(written.map((pieces) => pieces.join(''))).toEqual(['{"a":1}', '{"b":2}'])
@@ -392,16 +392,16 @@ describe('a second response in the same stream', () => {
   }
 
   test.each(['resp_2', 'resp_1'])('with the id %s is an error, and ends the answer', (id) => {
-    const told = decodeAll([created('resp_1'), text('First'), created(id), text('Second')])
-    expect(told.at(-1)).toEqual({
+    const decoded = decodeAll([created('resp_1'), text('First'), created(id), text('Second')])
+    expect(decoded.at(-1)).toEqual({
       type: 'error',
       message: 'The upstream started a second answer in the same stream.',
     })
-    expect(JSON.stringify(told)).not.toContain('Second')
+    expect(JSON.stringify(decoded)).not.toContain('Second')
   })
 
   test('is none where the same one is created twice before anything else', () => {
-    const told = decodeAll([created('resp_1'), created('resp_1'), text('First')])
-    expect(told.map(({ type }) => type)).toEqual(['start', 'text-delta'])
+    const decoded = decodeAll([created('resp_1'), created('resp_1'), text('First')])
+    expect(decoded.map(({ type }) => type)).toEqual(['start', 'text-delta'])
   })
 })

@@ -10,13 +10,13 @@ import { toUnread } from '../unread.ts'
 import {
   callOf,
   decodeItem,
+  EmittedAnswer,
   finishReasonOf,
   listOf,
   PART_BREAK,
   readResponseUsage,
   sealOf,
   startOf,
-  ToldAnswer,
   toChatLogprobs,
   unreadOf,
 } from './answer.ts'
@@ -62,11 +62,11 @@ export class ResponsesStreamDecoder extends SseDecoder {
   #isTextOpen = false
   #isReasoningOpen = false
   /** Everything passed on, for comparison with the repetition in the last event. */
-  readonly #told = new ToldAnswer()
+  readonly #emitted = new EmittedAnswer()
 
   protected decode(parsed: JsonRecord, frame: SseFrame): readonly ChatEvent[] {
     const events = this.#decodeTyped(withType(parsed, frame.event))
-    this.#told.note(events)
+    this.#emitted.note(events)
     return events
   }
 
@@ -179,17 +179,17 @@ export class ResponsesStreamDecoder extends SseDecoder {
     const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
     const { call, hasDeltas } = this.#itemOf(event)
     this.#items.delete(event.output_index)
-    const whole = hasDeltas ? [] : decodeItem(item).flatMap((part) => this.#tellWhole(part, call))
-    const untold = [...whole, ...toUnread(unreadOf(item))]
-    if (call !== undefined) return [...begun, ...untold, { type: 'tool-call-end', index: call }]
-    if (item.type !== 'reasoning') return [...untold, ...this.#close()]
+    const whole = hasDeltas ? [] : decodeItem(item).flatMap((part) => this.#emitWhole(part, call))
+    const rest = [...whole, ...toUnread(unreadOf(item))]
+    if (call !== undefined) return [...begun, ...rest, { type: 'tool-call-end', index: call }]
+    if (item.type !== 'reasoning') return [...rest, ...this.#close()]
     const seal = sealOf(item)
-    if (seal === undefined) return [...untold, ...this.#close()]
+    if (seal === undefined) return [...rest, ...this.#close()]
     this.#isReasoningOpen = false
-    return [...untold, { type: 'reasoning-end', seal }]
+    return [...rest, { type: 'reasoning-end', seal }]
   }
 
-  #tellWhole(part: AnswerPart, call: number | undefined): readonly ChatEvent[] {
+  #emitWhole(part: AnswerPart, call: number | undefined): readonly ChatEvent[] {
     switch (part.type) {
       case 'text':
         this.#isTextOpen = true
@@ -211,13 +211,13 @@ export class ResponsesStreamDecoder extends SseDecoder {
 
   #finish(response: JsonRecord): readonly ChatEvent[] {
     const items = listOf(response.output).filter(isRecord)
-    const isTold = !this.#told.isEmpty
-    if (isTold && !this.#told.matches(items.flatMap(decodeItem))) return this.fail(LOST)
+    const hasEmitted = !this.#emitted.isEmpty
+    if (hasEmitted && !this.#emitted.matches(items.flatMap(decodeItem))) return this.fail(LOST)
     this.state = 'complete'
     const usage = readResponseUsage(response)
     return [
       // Some servers send everything in their last event only.
-      ...(isTold
+      ...(hasEmitted
         ? []
         : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
       ...this.#close(),

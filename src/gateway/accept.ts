@@ -220,9 +220,9 @@ const STRICT_WORDS: ReadonlyMap<string, boolean> = new Map([
  * @throws GatewayError `invalid_request` for an unknown value
  */
 export function readStrictness(headers: HeaderFields): boolean {
-  const said = headers.get(STRICT_HEADER)
-  if (said === null) return false
-  const isStrict = STRICT_WORDS.get(said.toLowerCase())
+  const value = headers.get(STRICT_HEADER)
+  if (value === null) return false
+  const isStrict = STRICT_WORDS.get(value.toLowerCase())
   if (isStrict !== undefined) return isStrict
   throw invalidRequest(
     `'${STRICT_HEADER}' must be one of ${[...STRICT_WORDS.keys()].join(', ')}.`,

@@ -31,8 +31,8 @@ export function areUsedUp({ most, count }: HandleFigures): boolean {
  */
 function readLimit(): number | undefined {
   try {
-    const said = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return said === undefined ? undefined : Number(said)
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limit === undefined ? undefined : Number(limit)
   } catch {
     return undefined
   }

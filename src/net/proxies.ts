@@ -95,12 +95,12 @@ function readAuthorization({ username, password }: URL, name: string): string | 
 }
 
 function parseException(entry: string): readonly Exception[] {
-  const said = entry.trim().toLowerCase()
-  const range = parseLooseIpRange(said)
+  const text = entry.trim().toLowerCase()
+  const range = parseLooseIpRange(text)
   if (range !== undefined) return [{ range }]
   // A URL puts brackets around an IPv6 address and normalises it.
-  if (isIPv6(said)) return [{ host: new URL(`http://[${said}]`).hostname, port: undefined }]
-  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(said) ?? []
+  if (isIPv6(text)) return [{ host: new URL(`http://[${text}]`).hostname, port: undefined }]
+  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(text) ?? []
   if (host === '') return []
   return [{ host: host.replace(/^\*?\./, ''), port: port === undefined ? undefined : Number(port) }]
 }

@@ -84,7 +84,7 @@ export function readTargetFault(
   if (coded === 'out_of_credit') return coded
   if (coded === 'model_not_found') return namesOther(text, name) ? undefined : coded
   if (CREDIT_WORDS.some((words) => text.includes(words))) return 'out_of_credit'
-  return MODEL_WORDS.some((words) => isSaid(text, words.replace('{model}', name)))
+  return MODEL_WORDS.some((words) => containsWords(text, words.replace('{model}', name)))
     ? 'model_not_found'
     : undefined
 }
@@ -94,7 +94,7 @@ export function faultOf(name: string | undefined): TargetFault | undefined {
 }
 
 /** Matches whole words at the end, because a longer name may begin like a shorter name. */
-function isSaid(text: string, words: string): boolean {
+function containsWords(text: string, words: string): boolean {
   const at = text.indexOf(words)
   return at >= 0 && !/^[\w-]|^[.:/][\w-]/.test(text.slice(at + words.length))
 }

@@ -35,10 +35,11 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   if (!isObject(json)) return { message: undefined, json, isNested: false, isWrapped }
   const { error, message, detail } = json
   const isNested = isObject(error)
-  const said = isNested ? error.message : (message ?? detail ?? error)
+  const reported = isNested ? error.message : (message ?? detail ?? error)
   const { code, type } = isNested ? error : json
   const cause = isNested ? readCause(error.metadata) : undefined
-  const own = said === undefined || said === null || said === '' ? undefined : toText(said)
+  const own =
+    reported === undefined || reported === null || reported === '' ? undefined : toText(reported)
   return {
     message: cause?.message === undefined ? own : join(own, cause.message),
     code: typeof code === 'string' ? code : cause?.code,
@@ -101,7 +102,7 @@ export interface AbsentMembers {
 /**
  * An upstream's nested error, unchanged if it has `message`, `type` and `code`. Otherwise the
  * missing members are added, because some providers omit the type or the code.
- * @param body the source of `said`
+ * @param body the source of the error
  */
 export function toNestedBody(
   body: Uint8Array,
@@ -131,8 +132,8 @@ export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boole
 }
 
 /** A message may be an object (Mistral's 422), so its JSON is shown. */
-function toText(said: unknown): string {
-  return typeof said === 'string' ? said : JSON.stringify(said)
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -107,23 +107,23 @@ const USUAL_REGIONS: ReadonlySet<string> = new Set(['global', 'not_available'])
 const NAME = /^[a-z][a-z0-9_.-]{0,31}$/
 
 export function readTier(word: unknown): string | undefined {
-  const said = lowerCase(word)
-  if (said === undefined || NO_TIERS.has(said)) return undefined
-  if (USUAL_TIERS.has(said)) return USUAL.tier
+  const value = lowerCase(word)
+  if (value === undefined || NO_TIERS.has(value)) return undefined
+  if (USUAL_TIERS.has(value)) return USUAL.tier
   // `ON_DEMAND_PRIORITY`
   // (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo).
-  return toName(said.replace(/^on_demand_/, ''))
+  return toName(value.replace(/^on_demand_/, ''))
 }
 
 export function readSpeed(word: unknown): string | undefined {
-  const said = lowerCase(word)
-  return said === undefined || said === '' ? undefined : toName(said)
+  const value = lowerCase(word)
+  return value === undefined || value === '' ? undefined : toName(value)
 }
 
 export function readRegion(word: unknown): string | undefined {
-  const said = lowerCase(word)
-  if (said === undefined || said === '') return undefined
-  return USUAL_REGIONS.has(said) ? USUAL.region : toName(said)
+  const value = lowerCase(word)
+  if (value === undefined || value === '') return undefined
+  return USUAL_REGIONS.has(value) ? USUAL.region : toName(value)
 }
 
 function servedAs(
@@ -144,8 +144,8 @@ function lowerCase(word: unknown): string | undefined {
 }
 
 /** An invalid name is still reported, because the price is not the list price. */
-function toName(said: string): string {
-  return NAME.test(said) ? said : 'other'
+function toName(value: string): string {
+  return NAME.test(value) ? value : 'other'
 }
 
 /** The author of an item of an answer. `result`: the item is the provider's result of a program. */

@@ -154,9 +154,9 @@ export function beginAnswer(
 const RESET_CONTENT = 205
 
 function encodingOf(headers: HeaderFields): string | undefined {
-  const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
-  if (said === '' || said === 'identity') return undefined
-  return NOT_IN_NAMES.test(said) ? 'something else' : said
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
+  if (encoding === '' || encoding === 'identity') return undefined
+  return NOT_IN_NAMES.test(encoding) ? 'something else' : encoding
 }
 
 const NOT_IN_NAMES = /[^a-z0-9, -]/
@@ -256,8 +256,8 @@ function reportedInEvent(
   expected: AnswerExpectation,
 ): GatewayError {
   const message = scrubText(reported, expected)
-  const said = { message, code: kind, json: undefined, isNested: false, isWrapped: false }
-  const refusal = toReportedRefusal({ headers, body: NO_BODY, said, kind }, expected)
+  const upstreamError = { message, code: kind, json: undefined, isNested: false, isWrapped: false }
+  const refusal = toReportedRefusal({ headers, body: NO_BODY, upstreamError, kind }, expected)
   return refusal ?? unusableAnswer(expected.target.name, `reported a failure: ${message}`)
 }
 
@@ -269,13 +269,16 @@ function reportedInJson(
   expected: AnswerExpectation,
 ): GatewayError | undefined {
   const shown = scrub(body.subarray(0, MAX_ERROR_BYTES), expected)
-  const said = readUpstreamError(shown)
-  if (said.message === undefined || !isRecord(said.json)) return undefined
-  const { error } = said.json
-  const kind = kindOfFailure(isRecord(error) ? error : said.json)
+  const upstreamError = readUpstreamError(shown)
+  if (upstreamError.message === undefined || !isRecord(upstreamError.json)) return undefined
+  const { error } = upstreamError.json
+  const kind = kindOfFailure(isRecord(error) ? error : upstreamError.json)
   return (
-    toReportedRefusal({ headers, body: shown, said, kind }, expected) ??
-    unusableAnswer(expected.target.name, `reported a failure with status 200: ${said.message}`)
+    toReportedRefusal({ headers, body: shown, upstreamError, kind }, expected) ??
+    unusableAnswer(
+      expected.target.name,
+      `reported a failure with status 200: ${upstreamError.message}`,
+    )
   )
 }
 

@@ -59,10 +59,10 @@ export async function toRefusal(
     return refusedCredential(target, status)
   }
   const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), question)
-  const said = readUpstreamError(body)
-  const targetFault = readTargetFault(status, said, target.model)
+  const upstreamError = readUpstreamError(body)
+  const targetFault = readTargetFault(status, upstreamError, target.model)
   if (status === 403) return refusedCredential(target, status, targetFault)
-  return refusalOf({ status, headers: answer.headers, body, said, targetFault }, question)
+  return refusalOf({ status, headers: answer.headers, body, upstreamError, targetFault }, question)
 }
 
 /**
@@ -70,15 +70,18 @@ export async function toRefusal(
  * @returns undefined when the failure does not show whether the caller or the upstream is at fault
  */
 export function toReportedRefusal(
-  { headers, body, said, kind }: ReportedFailure,
+  { headers, body, upstreamError, kind }: ReportedFailure,
   question: RefusedQuestion,
 ): GatewayError | undefined {
-  const targetFault = readTargetFault(REPORTED, said, question.target.model)
-  const status = isContextFull(REPORTED, said)
+  const targetFault = readTargetFault(REPORTED, upstreamError, question.target.model)
+  const status = isContextFull(REPORTED, upstreamError)
     ? REPORTED
     : (statusOfKind(kind) ?? (targetFault === undefined ? undefined : FAULT_STATUSES[targetFault]))
   if (status === undefined) return undefined
-  return refusalOf({ status, headers, body, said, targetFault, isReported: true }, question)
+  return refusalOf(
+    { status, headers, body, upstreamError, targetFault, isReported: true },
+    question,
+  )
 }
 
 const REPORTED = 400
@@ -90,9 +93,9 @@ const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
 
 export interface ReportedFailure {
   readonly headers: HeaderFields
-  /** The body without secrets; `said` contains no secrets either. */
+  /** The body without secrets; `upstreamError` contains no secrets either. */
   readonly body: Uint8Array
-  readonly said: UpstreamErrorAnswer
+  readonly upstreamError: UpstreamErrorAnswer
   readonly kind: string | undefined
 }
 
@@ -103,18 +106,19 @@ interface Refusal extends Omit<ReportedFailure, 'kind'> {
 }
 
 function refusalOf(
-  { status, headers, body, said, targetFault, isReported }: Refusal,
+  { status, headers, body, upstreamError, targetFault, isReported }: Refusal,
   question: RefusedQuestion,
 ): GatewayError {
   const { target, dialect, call } = question
   const { envelope } = dialect
-  const isFull = isContextFull(status, said)
-  const described = describe({ status, headers }, target, said)
+  const isFull = isContextFull(status, upstreamError)
+  const described = describe({ status, headers }, target, upstreamError)
   const message = isFull ? toContextMessage(described, envelope, askedTokensOf(call)) : described
   const { type, code } = ERROR_POLICY.upstream_error
-  const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
+  const whole =
+    envelope === 'nested' ? toNestedBody(body, upstreamError, { message, type, code }) : body
   const passed =
-    isFull && said.isNested
+    isFull && upstreamError.isNested
       ? toContextBody(whole, readUpstreamError(whole), { envelope, contextMessage: message })
       : whole
   const own = toCallerStatus(status, dialect)
@@ -124,13 +128,15 @@ function refusalOf(
     // When the provider's words are not forwarded, the error gets a type of the caller's dialect.
     ...(target.isTranslated || isReported === true ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
-    ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
-    headers: pickHeaders(headers, said, question),
+    ...(isForeignReasoning(status, upstreamError, { target, dialect })
+      ? { code: FOREIGN_REASONING }
+      : {}),
+    headers: pickHeaders(headers, upstreamError, question),
     targetFault,
     // A body in another dialect's form is not forwarded, only its message. Customers' servers may
     // use one error form for several dialects.
-    ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
-    ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
+    ...(isInCallersForm(upstreamError, { target, dialect }) ? { upstreamBody: passed } : {}),
+    ...(upstreamError.json === undefined ? {} : { details: { status, body: upstreamError.json } }),
   })
 }
 
@@ -158,12 +164,12 @@ function describeRefusedCredential(target: Target, status: number): string {
 }
 
 function isInCallersForm(
-  said: UpstreamErrorAnswer,
+  upstreamError: UpstreamErrorAnswer,
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
-  if (!said.isNested || target.isTranslated) return false
+  if (!upstreamError.isNested || target.isTranslated) return false
   // A known provider's own form is forwarded even after the provider changed the form.
-  return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(said)
+  return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(upstreamError)
 }
 
 /**
@@ -171,11 +177,11 @@ function isInCallersForm(
  */
 function isForeignReasoning(
   status: number,
-  said: UpstreamErrorAnswer,
+  upstreamError: UpstreamErrorAnswer,
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
   if (status !== 400 || target.isTranslated || !isRelayed(dialect)) return false
-  return dialect.refusesReasoning?.(said) ?? false
+  return dialect.refusesReasoning?.(upstreamError) ?? false
 }
 
 /** The caller's mistake and an overloaded upstream keep their status; other failures become 502. */
@@ -188,9 +194,9 @@ function toCallerStatus(status: number, dialect: Dialect): number {
 function describe(
   answer: Pick<AnswerHead, 'status' | 'headers'>,
   target: Target,
-  said: UpstreamErrorAnswer,
+  upstreamError: UpstreamErrorAnswer,
 ): string {
-  if (said.message !== undefined) return said.message
+  if (upstreamError.message !== undefined) return upstreamError.message
   const type = answer.headers.get('content-type')?.split(';')[0] ?? 'no content type'
   if (answer.status >= 300 && answer.status < 400) {
     return `The upstream of ${target.name} answered with a redirect (HTTP ${answer.status}), which is not followed.`

@@ -13,15 +13,17 @@ export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const shown = secretsOf(sent).filter((secret) => text.includes(secret))
   if (shown.length === 0) return body
-  const said = text.toString('utf8')
-  const scrubbed = scrubText(said, sent)
-  return scrubbed === said ? body : Buffer.from(scrubbed)
+  const original = text.toString('utf8')
+  const scrubbed = scrubText(original, sent)
+  return scrubbed === original ? body : Buffer.from(scrubbed)
 }
 
 export function scrubText(text: string, sent: SentSecrets): string {
   return secretsOf(sent).reduce(
-    (said, secret) =>
-      secret.length >= SURE_LENGTH ? said.replaceAll(secret, SHOWN) : scrubTokens(said, secret),
+    (scrubbed, secret) =>
+      secret.length >= SURE_LENGTH
+        ? scrubbed.replaceAll(secret, SHOWN)
+        : scrubTokens(scrubbed, secret),
     text,
   )
 }

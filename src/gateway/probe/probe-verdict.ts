@@ -47,8 +47,8 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   if (status === 404) return unreachable(NOTHING_HERE)
   if (status === 405)
     return unreachable('The server does not accept such requests at this address. Check baseUrl.')
-  const said = readUpstreamError(bytes)
-  if (status === 503 && LOADING.test(said.message ?? ''))
+  const upstreamError = readUpstreamError(bytes)
+  if (status === 503 && LOADING.test(upstreamError.message ?? ''))
     return {
       status: 'loading',
       httpStatus: status,
@@ -56,7 +56,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
       isPassing: true,
     }
   if (status >= 500) return unreachable('The server failed to answer.')
-  if (!isModelServersError(said))
+  if (!isModelServersError(upstreamError))
     return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
   // A used-up limit, or a model that needs more than one token, shows that the model exists and
   // accepts the credential.

@@ -264,12 +264,12 @@ function lacksThinking(messages: readonly unknown[]): boolean {
   const blocksOf = (message: unknown): readonly unknown[] =>
     isRecord(message) && Array.isArray(message.content) ? message.content : []
   const typeOf = (block: unknown) => (isRecord(block) ? block.type : undefined)
-  const isSaid = (message: unknown) =>
+  const isUserText = (message: unknown) =>
     isRecord(message) &&
     message.role === 'user' &&
     (typeof message.content === 'string' ||
       blocksOf(message).some((block) => typeOf(block) !== 'tool_result'))
-  return messages.slice(messages.findLastIndex(isSaid) + 1).some((message) => {
+  return messages.slice(messages.findLastIndex(isUserText) + 1).some((message) => {
     const types = blocksOf(message).map(typeOf)
     return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking'
   })

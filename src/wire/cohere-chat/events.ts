@@ -51,8 +51,8 @@ export class CohereStreamDecoder extends SseDecoder {
         return this.#finish(delta)
       case 'error':
       case undefined: {
-        const said = textOf(event.message) ?? textOf(event.error)
-        return said === undefined ? [] : this.fail(said)
+        const message = textOf(event.message) ?? textOf(event.error)
+        return message === undefined ? [] : this.fail(message)
       }
       case 'citation-start':
         return toUnread(['answer.message.citations'])
@@ -144,11 +144,14 @@ export class CohereStreamDecoder extends SseDecoder {
     const usage = readUsage(readCohereCounts, delta.usage)
     if (usage !== null) events.push({ type: 'usage', usage })
     const reason = textOf(delta.finish_reason) ?? ''
-    const said = textOf(delta.error)
-    if (isFailure(reason) || said !== undefined)
+    const message = textOf(delta.error)
+    if (isFailure(reason) || message !== undefined)
       return [
         ...events,
-        ...this.fail(said ?? `The upstream ended its answer with ${reason}.`, reason || undefined),
+        ...this.fail(
+          message ?? `The upstream ended its answer with ${reason}.`,
+          reason || undefined,
+        ),
       ]
     this.state = 'complete'
     return [...events, { type: 'finish', reason: toFinishReason(reason, this.#calls.size > 0) }]

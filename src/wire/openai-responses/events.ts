@@ -228,11 +228,11 @@ export class ResponsesStreamDecoder extends SseDecoder {
 
   /** `response.failed` follows `error` and repeats it. */
   #failAs(error: unknown): readonly ChatEvent[] {
-    const said = recordOf(error)
+    const reported = recordOf(error)
     // In the flat form, `type` names the event and not the error, so the type is not examined.
-    const { type, ...named } = said
-    const kind = kindOfFailure(type === 'error' ? named : said)
-    return this.fail(textOf(said.message) ?? 'no message', kind)
+    const { type, ...named } = reported
+    const kind = kindOfFailure(type === 'error' ? named : reported)
+    return this.fail(textOf(reported.message) ?? 'no message', kind)
   }
 
   #take(event: JsonRecord): string {

@@ -2,7 +2,7 @@
 import { formOfDialect } from '../core/dialects.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { ReadSpoken } from '../wire/gate-defaults.ts'
+import type { ReadExplicit } from '../wire/gate-defaults.ts'
 
 /** Larger than any model's output, so a larger limit counts as no limit. */
 const MAX_OUTPUT_TOKENS = 1_000_000
@@ -28,7 +28,7 @@ export function estimateOutput(
   usualOutput: UsualOutput | undefined,
   { dialect, body, gate }: AskedOutput,
 ): OutputEstimate {
-  const cap = readOutputCap(body, dialect.readSpoken, gate)
+  const cap = readOutputCap(body, dialect.readExplicit, gate)
   const isUsual = cap === undefined && formOfDialect(dialect.id).writesText
   if (!isUsual || usualOutput === undefined || gate === undefined)
     return { cap, usualTokens: 0, teaches: undefined }
@@ -61,16 +61,16 @@ export class UsualOutput {
 }
 
 /**
- * @param readSpoken undefined: the dialect has no gate defaults
+ * @param readExplicit undefined: the dialect has no gate defaults
  * @returns the limit for all requested answers together; undefined: no limit
  */
 export function readOutputCap(
   body: AcceptedRequest['body'],
-  readSpoken?: ReadSpoken,
+  readExplicit?: ReadExplicit,
   gate?: Pick<Gate, 'defaults' | 'overrides'>,
 ): number | undefined {
-  const asked = readGreatestCap(body, readSpoken)
-  const ofGate = readSpoken === undefined ? undefined : gate?.defaults?.maxOutputTokens
+  const asked = readGreatestCap(body, readExplicit)
+  const ofGate = readExplicit === undefined ? undefined : gate?.defaults?.maxOutputTokens
   const isAskedOnly = ofGate === undefined || (gate?.overrides === 'allow' && asked !== undefined)
   const cap = isAskedOnly ? asked : ofGate
   if (cap === undefined) return undefined
@@ -89,19 +89,19 @@ function readAnswers(body: AcceptedRequest['body']): number {
  */
 function readGreatestCap(
   body: AcceptedRequest['body'],
-  readSpoken: ReadSpoken | undefined,
+  readExplicit: ReadExplicit | undefined,
 ): number | undefined {
   let greatest: number | undefined
   for (const name of OUTPUT_CAPS) {
     const cap = readNumber(body, name)
     if (cap === undefined || cap <= (greatest ?? 0)) continue
-    if (isHeeded(name, readSpoken?.(body, 'maxOutputTokens', cap))) greatest = Math.ceil(cap)
+    if (isHeeded(name, readExplicit?.(body, 'maxOutputTokens', cap))) greatest = Math.ceil(cap)
   }
   return greatest
 }
 
-function isHeeded(name: string, spoken: ReturnType<ReadSpoken> | undefined): boolean {
-  return spoken?.some(({ field }) => field === name) !== false
+function isHeeded(name: string, explicit: ReturnType<ReadExplicit> | undefined): boolean {
+  return explicit?.some(({ field }) => field === name) !== false
 }
 
 function readNumber(body: AcceptedRequest['body'], name: string): number | undefined {

@@ -129,7 +129,7 @@ export function readableStops(
  * @throws GatewayError `invalid_request` for instructions alone, because these providers need a
  * user turn
  */
-export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
+export function assertHasTurns(turns: readonly JsonRecord[]): void {
   if (turns.some(({ role }) => role !== 'system')) return
   throw invalidRequest(
     "'messages' holds nothing but instructions, and the target of this gate answers to a user only: add what the user says.",

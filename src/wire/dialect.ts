@@ -13,7 +13,7 @@ import type { AnswerFacts } from './answer-facts.ts'
 import type { PlatformFeatures } from './bridge-features.ts'
 import type { JsonRecord } from './chat-request.ts'
 import type { InboundCodec, ModelTraits } from './codec.ts'
-import type { ReadSpoken } from './gate-defaults.ts'
+import type { ReadExplicit } from './gate-defaults.ts'
 import type { HeaderLists } from './header-lists.ts'
 import type { JsonObject } from './json-splice.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
@@ -154,7 +154,7 @@ export interface Dialect {
    */
   accept(body: JsonObject): AcceptedRequest
   /** Undefined when a gate's defaults do not apply. */
-  readonly readSpoken?: ReadSpoken
+  readonly readExplicit?: ReadExplicit
   /** Present when callers of this dialect can be served by upstreams of another dialect. */
   readonly inboundCodec?: InboundCodec
   readonly hosted?: HostedMembers

@@ -37,9 +37,9 @@ function write(
   { defaults = DEFAULTS, overrides = 'ignore' as Overrides, target = TARGET } = {},
 ): Written {
   const accepted = dialect.accept(scanJsonObject(Buffer.from(text)))
-  const { readSpoken } = dialect
-  if (readSpoken === undefined) throw new Error('no defaults here')
-  const decided = decideDefaults({ defaults, overrides }, accepted.body, readSpoken)
+  const { readExplicit } = dialect
+  if (readExplicit === undefined) throw new Error('no defaults here')
+  const decided = decideDefaults({ defaults, overrides }, accepted.body, readExplicit)
   const { body, ignored = [] } = dialect.rewrite(
     { ...accepted, defaults: decided.defaults },
     target,

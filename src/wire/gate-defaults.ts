@@ -20,7 +20,7 @@ import { fit, type Setting, type Settings } from './settings.ts'
 const SETTINGS = ['temperature', 'topP', 'maxOutputTokens', 'reasoningEffort'] as const
 export type DefaultedSetting = (typeof SETTINGS)[number]
 
-interface Spoken {
+interface ExplicitValue {
   /** The caller's own spelling: `reasoning.effort`. */
   readonly field: string
   readonly value: unknown
@@ -30,11 +30,11 @@ interface Spoken {
  * Reads the caller's value of a setting in every possible place; null counts as not set.
  * @param decided the gate's value, for places that express the same in other words
  */
-export type ReadSpoken = (
+export type ReadExplicit = (
   body: JsonObject,
   setting: DefaultedSetting,
   decided: number | string,
-) => readonly Spoken[]
+) => readonly ExplicitValue[]
 
 interface DecidedDefaults {
   readonly defaults: GateDefaults
@@ -45,16 +45,16 @@ interface DecidedDefaults {
 export function decideDefaults(
   { defaults, overrides }: Pick<Gate, 'defaults' | 'overrides'>,
   body: JsonObject,
-  readSpoken: ReadSpoken,
+  readExplicit: ReadExplicit,
 ): DecidedDefaults {
   const ignored: string[] = []
   const decided = SETTINGS.filter((setting) => {
     const value = defaults?.[setting]
     if (value === undefined) return false
-    const spoken = readSpoken(body, setting, value)
-    const others = spoken.filter((each) => each.value !== value)
+    const explicit = readExplicit(body, setting, value)
+    const others = explicit.filter((each) => each.value !== value)
     const [other] = others
-    if (other === undefined) return spoken.length === 0
+    if (other === undefined) return explicit.length === 0
     if (overrides === 'reject') throw overrideRejected(other.field)
     if (overrides === 'allow') return false
     ignored.push(...others.map(({ field }) => field))
@@ -76,7 +76,7 @@ export function overrideRejected(field: string) {
 }
 
 /** A place is a top-level member or, after a dot, a member of an object. */
-function spokenAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>): ReadSpoken {
+function explicitAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>): ReadExplicit {
   return (body, setting) =>
     places[setting].flatMap((field) => {
       const value = readAt(body, field)
@@ -84,13 +84,15 @@ function spokenAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>)
     })
 }
 
-export function spokenIn({
+export function explicitIn({
   temperature,
   topP,
   maxOutputTokens,
   reasoning,
-}: Required<Pick<Settings, 'temperature' | 'topP' | 'maxOutputTokens' | 'reasoning'>>): ReadSpoken {
-  return spokenAt({
+}: Required<
+  Pick<Settings, 'temperature' | 'topP' | 'maxOutputTokens' | 'reasoning'>
+>): ReadExplicit {
+  return explicitAt({
     temperature: temperature.names,
     topP: topP.names,
     maxOutputTokens: maxOutputTokens.names,

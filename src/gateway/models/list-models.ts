@@ -130,8 +130,8 @@ function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
     ({ model }) => findUpstream(ports, accountId, model)?.provider.endpoints ?? {},
   )
   return {
-    chat: endpoints.some((spoken) => 'mistral-chat' in spoken),
-    fim: endpoints.some((spoken) => Object.keys(spoken).some(fillsInTheMiddle)),
+    chat: endpoints.some((dialects) => 'mistral-chat' in dialects),
+    fim: endpoints.some((dialects) => Object.keys(dialects).some(fillsInTheMiddle)),
   }
 }
 

@@ -69,7 +69,7 @@ export function wrongDialect(
   gate: Gate,
   dialect: Dialect,
   request: AcceptedRequest,
-  speakers: readonly string[],
+  suitable: readonly string[],
 ): GatewayError {
   const targets = gate.targets.map((target) => target.model).join(', ')
   const elsewhere =
@@ -78,7 +78,7 @@ export function wrongDialect(
       : ''
   return invalidRequest(
     `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).` +
-      `${elsewhere} ${describeSpeakers(speakers)}`,
+      `${elsewhere} ${describeSuitable(suitable)}`,
     gateMember(request),
     'provider_mismatch',
   )
@@ -96,12 +96,12 @@ export function wrongModel(dialect: Dialect): GatewayError {
  * A client with one dialect cannot use another endpoint, so the message suggests another gate or
  * another target.
  */
-function describeSpeakers(speakers: readonly string[]): string {
-  const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
+function describeSuitable(suitable: readonly string[]): string {
+  const known = suitable.length === 0 ? '' : ` (${suitable.slice(0, MAX_SUITABLE).join(', ')})`
   return `This endpoint needs a gate with a target that speaks this format${known}, or with an owned model that does.`
 }
 
-const MAX_SPEAKERS = 8
+const MAX_SUITABLE = 8
 
 /** A caller may send any text as a gate's id, so the message repeats only a part. */
 function shorten(text: string): string {

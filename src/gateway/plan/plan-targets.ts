@@ -262,12 +262,12 @@ function findEndpoint(
   const upstream = findUpstream(ports, caller.accountId, target.model)
   if (upstream === undefined) return undefined
   const { provider, model } = upstream
-  const spoken = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
+  const ownEndpoint = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
   const translator = relays ? undefined : translatorFor(dialect, dialect.id)
   const found =
-    spoken === undefined
+    ownEndpoint === undefined
       ? findTranslated(provider, model, dialect)
-      : { endpoint: spoken, translator }
+      : { endpoint: ownEndpoint, translator }
   if (found === undefined) return undefined
   return { target, name: target.model, ...upstream, ...found }
 }
@@ -323,8 +323,8 @@ function decideRequest(gate: Gate, given: AcceptedRequest, dialect: Dialect): Ac
   const request = gate.ignoreStore ? { ...given, ignoresStore: true } : given
   const { body, ignored } = request
   if (gate.overrides === 'reject' && isModelIgnored(request)) throw overrideRejected('model')
-  if (gate.defaults === null || dialect.readSpoken === undefined) return request
-  const decided = decideDefaults(gate, body, dialect.readSpoken)
+  if (gate.defaults === null || dialect.readExplicit === undefined) return request
+  const decided = decideDefaults(gate, body, dialect.readExplicit)
   return { ...request, ignored: [...ignored, ...decided.ignored], defaults: decided.defaults }
 }
 

@@ -26,12 +26,12 @@ const messages = [{ role: 'user', content: PROMPT }]
 
 export function chooseQuestion(provider: Provider, model: string): Question | undefined {
   const { endpoints } = provider
-  const spoken = Object.keys(endpoints) as DialectId[]
+  const dialects = Object.keys(endpoints) as DialectId[]
   const isOf = (form: DialectForm['id']) => (id: DialectId) => formOfDialect(id).id === form
   // An embedding model answers only embeddings. If its provider supports more, only the model's
   // name shows the kind.
-  const mayEmbed = spoken.some(isOf('embeddings'))
-  if (mayEmbed && (/embed/i.test(model) || spoken.every(isOf('embeddings'))))
+  const mayEmbed = dialects.some(isOf('embeddings'))
+  if (mayEmbed && (/embed/i.test(model) || dialects.every(isOf('embeddings'))))
     return { dialect: openaiEmbeddings, body: { input: PROMPT } }
   // Some models lack Chat, and others fail there when thinking uses up the limit, so Responses
   // comes first.
@@ -41,14 +41,14 @@ export function chooseQuestion(provider: Provider, model: string): Question | un
     return { dialect: anthropicMessages, body: { messages, max_tokens: LIMIT } }
   if (endpoints['mistral-chat'] !== undefined)
     return { dialect: mistralChat, body: { messages, max_tokens: LIMIT } }
-  if (spoken.some((id) => translatorFor(openaiChat, id) !== undefined)) {
+  if (dialects.some((id) => translatorFor(openaiChat, id) !== undefined)) {
     const limit =
       traitsOf(provider, model).maxCompletionTokens === true
         ? 'max_completion_tokens'
         : 'max_tokens'
     return { dialect: openaiChat, body: { messages, [limit]: LIMIT } }
   }
-  if (spoken.some(isOf('fim')))
+  if (dialects.some(isOf('fim')))
     return { dialect: mistralFim, body: { prompt: `# ${PROMPT}\n`, max_tokens: LIMIT } }
   return undefined
 }

@@ -36,7 +36,7 @@ import {
   editMessagesDefaults,
   MESSAGES_IDS,
   MESSAGES_SETTINGS,
-  readMessagesSpoken,
+  readExplicitInMessages,
 } from './settings.ts'
 import { toRefusedSpendHeaders, toSpendHeaders } from './spend-headers.ts'
 import { MessagesTap } from './tap.ts'
@@ -107,7 +107,7 @@ export const anthropicMessages: RelayedDialect = {
   spendHeaders: { ofAnswer: toSpendHeaders, ofRefusal: toRefusedSpendHeaders },
   toShownError: toClaudeCodeRefusal,
   accept,
-  readSpoken: readMessagesSpoken,
+  readExplicit: readExplicitInMessages,
   hosted: hostedMembers,
   vendorIds: MESSAGES_IDS,
   opensSeals: true,

@@ -2,7 +2,7 @@
 
 import type { GateDefaults } from '../../core/gate.ts'
 import type { RelayTarget } from '../dialect.ts'
-import { DefaultsEditor, type ReadSpoken, spokenIn } from '../gate-defaults.ts'
+import { DefaultsEditor, explicitIn, type ReadExplicit } from '../gate-defaults.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { presentMember } from '../request-fields.ts'
@@ -104,19 +104,19 @@ export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
   ...shapesOf(MESSAGES_SETTINGS),
 }
 
-const readMembers = spokenIn(MESSAGES_SETTINGS)
+const readMembers = explicitIn(MESSAGES_SETTINGS)
 
 /**
  * A thinking rule with a budget also counts as an effort; adaptive thinking leaves the effort open.
  */
-export const readMessagesSpoken: ReadSpoken = (body, setting, decided) => {
-  const spoken = readMembers(body, setting, decided)
-  if (setting !== 'reasoningEffort') return spoken
+export const readExplicitInMessages: ReadExplicit = (body, setting, decided) => {
+  const explicit = readMembers(body, setting, decided)
+  if (setting !== 'reasoningEffort') return explicit
   const value = thinkingOf(body)
   const agreeing = decided === 'none' ? 'disabled' : 'adaptive'
   return isRecord(value) && value.type !== agreeing
-    ? [...spoken, { field: 'thinking', value }]
-    : spoken
+    ? [...explicit, { field: 'thinking', value }]
+    : explicit
 }
 
 export function editMessagesDefaults(
@@ -149,9 +149,9 @@ function clashes(
 ): boolean {
   if (traits.takesOneSampling !== true || (temperature === undefined && topP === undefined))
     return false
-  const isSaid = (value: number | undefined, key: string) =>
+  const isSet = (value: number | undefined, key: string) =>
     value !== undefined || presentMember(body, key) !== undefined
-  return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')
+  return isSet(temperature, 'temperature') && isSet(topP, 'top_p')
 }
 
 /** Only adaptive models take the effort as a word; `none` is expressed by omitting the effort. */

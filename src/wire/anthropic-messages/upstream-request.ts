@@ -13,7 +13,7 @@ import {
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
 import {
-  assertSomebodySpeaks,
+  assertHasTurns,
   demandsTool,
   NO_PARAMETERS,
   namesOfCalled,
@@ -48,7 +48,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
     thinkingLeads: target.traits.reasoning === 'budget',
     ignored,
   })
-  assertSomebodySpeaks(messages)
+  assertHasTurns(messages)
   // The provider refuses a history with calls but without tools, so the called tools are offered
   // with `tool_choice: none`.
   const isWithout = request.tools === undefined || request.tools.length === 0

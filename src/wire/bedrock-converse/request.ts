@@ -9,7 +9,7 @@ import {
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import {
-  assertSomebodySpeaks,
+  assertHasTurns,
   NO_PARAMETERS,
   namesOfCalled,
   noteDisplay,
@@ -31,7 +31,7 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   const reasoning = planReasoning(request, target, ignored)
   const rules: MessageRules = { target, sendsReasoning: reasoning.sendsThinking, ignored }
   const { system, messages } = encodeMessages(request.messages, rules)
-  assertSomebodySpeaks(messages)
+  assertHasTurns(messages)
   const inferenceConfig = encodeInference(request, target, reasoning, ignored)
   return {
     body: {

@@ -12,7 +12,7 @@ import type {
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import {
-  assertSomebodySpeaks,
+  assertHasTurns,
   demandsTool,
   encodeCall,
   encodeImageUrl,
@@ -34,7 +34,7 @@ export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget):
   const ignored = new Set<Feature>()
   const settings = encodeSettings(request, COHERE_SETTINGS, { ignored })
   const messages = encodeMessages(request.messages, { sealOrigin: target.sealOrigin, ignored })
-  assertSomebodySpeaks(messages)
+  assertHasTurns(messages)
   return {
     body: {
       model: target.model,

@@ -31,9 +31,9 @@ export function fitMessages(
   if (maxLength !== undefined)
     messages = messages.map((message) => withShortIds(message, maxLength))
   if (rules.refusesBlankText === true) {
-    const spoken = messages.flatMap(withoutBlankText)
-    if (countParts(spoken) < countParts(messages)) adapted.add('message.text')
-    messages = spoken
+    const nonBlank = messages.flatMap(withoutBlankText)
+    if (countParts(nonBlank) < countParts(messages)) adapted.add('message.text')
+    messages = nonBlank
   }
   if (rules.refusesTextFiles === true) {
     const read = messages.map(withTextOfFiles)
@@ -87,20 +87,21 @@ function shortId(id: string): string {
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`
 }
 
-const isSpoken = (part: UserPart | AssistantPart) => part.type !== 'text' || part.text.trim() !== ''
+const isNotBlank = (part: UserPart | AssistantPart) =>
+  part.type !== 'text' || part.text.trim() !== ''
 
 /** Removes parts of white space alone. A result stays, because its call needs a result. */
 function withoutBlankText(message: ChatMessage): readonly ChatMessage[] {
-  if (message.content.length > 0 && message.content.every(isSpoken)) return [message]
+  if (message.content.length > 0 && message.content.every(isNotBlank)) return [message]
   switch (message.role) {
     case 'tool':
-      return [{ ...message, content: message.content.filter(isSpoken) }]
+      return [{ ...message, content: message.content.filter(isNotBlank) }]
     case 'system':
-      return unlessEmpty({ ...message, content: message.content.filter(isSpoken) })
+      return unlessEmpty({ ...message, content: message.content.filter(isNotBlank) })
     case 'user':
-      return unlessEmpty({ ...message, content: message.content.filter(isSpoken) })
+      return unlessEmpty({ ...message, content: message.content.filter(isNotBlank) })
     case 'assistant':
-      return unlessEmpty({ ...message, content: message.content.filter(isSpoken) })
+      return unlessEmpty({ ...message, content: message.content.filter(isNotBlank) })
   }
 }
 

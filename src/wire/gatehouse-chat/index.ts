@@ -6,7 +6,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { Feature, InboundCodec } from '../codec.ts'
 import type { AcceptedRequest, Dialect } from '../dialect.ts'
-import { spokenIn } from '../gate-defaults.ts'
+import { explicitIn } from '../gate-defaults.ts'
 import type { JsonMember, JsonObject } from '../json-splice.ts'
 import {
   checkFieldTypes,
@@ -52,7 +52,7 @@ export const gatehouseChat: Dialect = {
   id: 'gatehouse-chat',
   envelope: 'flat',
   accept,
-  readSpoken: spokenIn(OWN_SETTINGS),
+  readExplicit: explicitIn(OWN_SETTINGS),
   encodeFailedStream: (error) => Buffer.from(encodeFailureEvent(error)),
   inboundCodec: gatehouseChatInboundCodec,
 }

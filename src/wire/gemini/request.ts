@@ -18,7 +18,7 @@ import {
   type UserPart,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
-import { assertSomebodySpeaks, noteCaches, parseArguments, textOfResult } from '../codec-parts.ts'
+import { assertHasTurns, noteCaches, parseArguments, textOfResult } from '../codec-parts.ts'
 import { parseRecord, present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 import { encodeSettings } from '../settings.ts'
@@ -32,7 +32,7 @@ export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget):
   if (request.tools?.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { system, contents } = encodeContents(request.messages, { target, ignored })
-  assertSomebodySpeaks(contents)
+  assertHasTurns(contents)
   const generationConfig: JsonRecord = {
     ...(settings.generationConfig as JsonRecord | undefined),
     ...(present({ thinkingConfig: encodeThinking(request, target, ignored) }) as JsonRecord),

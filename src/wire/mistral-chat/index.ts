@@ -5,7 +5,7 @@
 import type { GateDefaults } from '../../core/gate.ts'
 import type { UpstreamCodec } from '../codec.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { type DefaultsEditor, spokenIn } from '../gate-defaults.ts'
+import { type DefaultsEditor, explicitIn } from '../gate-defaults.ts'
 import { MISTRAL_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonEdit, type JsonObject } from '../json-splice.ts'
 import { isChatAnswer } from '../openai-chat/index.ts'
@@ -61,7 +61,7 @@ export function mistralShaped(options: {
         ignored: written?.ignored,
       }
     },
-    readSpoken: spokenIn(MISTRAL_SETTINGS),
+    readExplicit: explicitIn(MISTRAL_SETTINGS),
     isAnswer: isChatAnswer,
     readUsage: ({ usage, service_tier }) => readUsage(readChatCounts, usage, service_tier),
     createTap: () => new ChatTap(SHOWN),

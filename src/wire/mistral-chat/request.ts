@@ -20,7 +20,7 @@ import {
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import {
-  assertSomebodySpeaks,
+  assertHasTurns,
   encodeCall,
   encodeImageUrl,
   encodeInstructions,
@@ -40,7 +40,7 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { tools } = request
   const messages = encodeMessages(request.messages, { target, ignored })
-  assertSomebodySpeaks(messages)
+  assertHasTurns(messages)
   return {
     body: {
       model: target.model,

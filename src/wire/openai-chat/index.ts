@@ -6,7 +6,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { Feature, InboundCodec, UpstreamCodec } from '../codec.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { spokenIn } from '../gate-defaults.ts'
+import { explicitIn } from '../gate-defaults.ts'
 import { OPENAI_HEADERS } from '../header-lists.ts'
 import {
   editJson,
@@ -83,7 +83,7 @@ export const openaiChat: RelayedDialect = {
   headers: OPENAI_HEADERS,
   vendorIds: CHAT_IDS,
   accept,
-  readSpoken: spokenIn(CHAT_SETTINGS),
+  readExplicit: explicitIn(CHAT_SETTINGS),
   rewrite,
   isAnswer: isChatAnswer,
   readUsage: ({ usage, service_tier }) => readUsage(readChatCounts, usage, service_tier),

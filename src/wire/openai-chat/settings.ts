@@ -119,8 +119,8 @@ export function editChatDefaults(
   editor.write(CHAT_SETTINGS.topP, topP, isRefused)
   if (maxOutputTokens !== undefined) {
     // Uses the caller's own name for the limit, unless the model accepts only the newer name.
-    const spoken = LIMITS.find((name) => editor.has(name)) ?? 'max_tokens'
-    const name = traits.maxCompletionTokens === true ? 'max_completion_tokens' : spoken
+    const sent = LIMITS.find((name) => editor.has(name)) ?? 'max_tokens'
+    const name = traits.maxCompletionTokens === true ? 'max_completion_tokens' : sent
     editor.set(name, maxOutputTokens)
     for (const other of LIMITS) if (other !== name && editor.has(other)) editor.remove(other)
   }

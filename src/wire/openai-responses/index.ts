@@ -5,7 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { UpstreamCodec } from '../codec.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { spokenIn } from '../gate-defaults.ts'
+import { explicitIn } from '../gate-defaults.ts'
 import { OPENAI_HEADERS } from '../header-lists.ts'
 import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE, skipSpace } from '../json-scan.ts'
 import {
@@ -41,7 +41,7 @@ export const openaiResponses: RelayedDialect = {
   headers: OPENAI_HEADERS,
   vendorIds: RESPONSES_IDS,
   accept,
-  readSpoken: spokenIn(RESPONSES_SETTINGS),
+  readExplicit: explicitIn(RESPONSES_SETTINGS),
   rewrite,
   isAnswer: ({ output }) => Array.isArray(output),
   hasFailed: ({ status }) => status === 'failed',

@@ -58,16 +58,16 @@ const cases = DIALECTS.flatMap(([dialect, places]) =>
 )
 
 describe.each(cases)('$id: $setting at $place', ({ dialect, setting, place }) => {
-  const { readSpoken } = dialect
-  if (readSpoken === undefined) throw new Error('no defaults here')
+  const { readExplicit } = dialect
+  if (readExplicit === undefined) throw new Error('no defaults here')
   const defaults = { [setting]: DECIDED[setting] }
   const decide = (overrides: 'allow' | 'ignore' | 'reject', value: string | number | null) =>
-    decideDefaults({ defaults, overrides }, scan(at(place, value)), readSpoken)
+    decideDefaults({ defaults, overrides }, scan(at(place, value)), readExplicit)
 
   test('is read, and null counts as absent', () => {
-    expect(readSpoken(scan(at(place, 7)), setting, 1)).toEqual([{ field: place, value: 7 }])
-    expect(readSpoken(scan(at(place, null)), setting, 1)).toEqual([])
-    expect(readSpoken(scan({}), setting, 1)).toEqual([])
+    expect(readExplicit(scan(at(place, 7)), setting, 1)).toEqual([{ field: place, value: 7 }])
+    expect(readExplicit(scan(at(place, null)), setting, 1)).toEqual([])
+    expect(readExplicit(scan({}), setting, 1)).toEqual([])
   })
 
   test('overrides the gate’s value where it may, and has no effect or is refused where it may not', () => {
@@ -92,12 +92,14 @@ describe.each(cases)('$id: $setting at $place', ({ dialect, setting, place }) =>
 
 test('a setting inside a member that is not an object is not read: another check refuses it', () => {
   for (const reasoning of [7, 'x', [1], null])
-    expect(openaiResponses.readSpoken?.(scan({ reasoning }), 'reasoningEffort', 'low')).toEqual([])
+    expect(openaiResponses.readExplicit?.(scan({ reasoning }), 'reasoningEffort', 'low')).toEqual(
+      [],
+    )
 })
 
 test('the switch and the budget of thinking set the effort too', () => {
   const spoken = (thinking: JsonRecord, decided: string) =>
-    anthropicMessages.readSpoken?.(scan({ thinking }), 'reasoningEffort', decided)
+    anthropicMessages.readExplicit?.(scan({ thinking }), 'reasoningEffort', decided)
   const enabled = { type: 'enabled', budget_tokens: 2048 }
   expect(spoken(enabled, 'high')).toEqual([{ field: 'thinking', value: enabled }])
   expect(spoken({ type: 'adaptive' }, 'high')).toEqual([])
@@ -108,7 +110,7 @@ test('the switch and the budget of thinking set the effort too', () => {
   expect(spoken({ type: 'adaptive' }, 'none')).toEqual([
     { field: 'thinking', value: { type: 'adaptive' } },
   ])
-  expect(anthropicMessages.readSpoken?.(scan({ thinking: enabled }), 'topP', 1)).toEqual([])
+  expect(anthropicMessages.readExplicit?.(scan({ thinking: enabled }), 'topP', 1)).toEqual([])
 })
 
 test.each([

@@ -1,7 +1,7 @@
 /** Rules for requests to a model, as the configuration file sets them. */
 import { z } from 'zod'
 import { REASONING_EFFORTS } from '../core/gate.ts'
-import { RULE_FLAGS, SPARE_SETTINGS } from '../core/request-rules.ts'
+import { OPTIONAL_SETTINGS, RULE_FLAGS } from '../core/request-rules.ts'
 import { tokens } from './model-facts.ts'
 
 const CHARACTERS = 'must be characters and ranges such as a-zA-Z0-9_-'
@@ -42,7 +42,7 @@ export const modelTakes = z.strictObject({
   efforts: z.array(z.enum(REASONING_EFFORTS)).min(1).nullable().optional(),
   thinkingBudget: thinkingBudget.nullable().optional(),
   maxOutputTokens: tokens.nullable().optional(),
-  refusedSettings: z.array(z.enum(SPARE_SETTINGS)).nullable().optional(),
+  refusedSettings: z.array(z.enum(OPTIONAL_SETTINGS)).nullable().optional(),
   maxStops: z.int().min(1).max(1000).nullable().optional(),
   // The lengths of the hashes that replace longer texts.
   maxUserLength: z.int().min(32).max(100_000).nullable().optional(),

@@ -8,13 +8,13 @@ import type { ReasoningEffort } from './gate.ts'
 export const SAMPLING_SETTINGS = ['temperature', 'topP', 'topK'] as const
 
 /** Settings that a model may refuse and a request can do without. */
-export const SPARE_SETTINGS = [
+export const OPTIONAL_SETTINGS = [
   ...SAMPLING_SETTINGS,
   ...(['seed', 'presencePenalty', 'frequencyPenalty'] as const),
   ...(['logprobs', 'topLogprobs', 'parallelToolCalls', 'user', 'metadata'] as const),
   ...(['serviceTier', 'promptCacheKey'] as const),
 ] as const
-export type SpareSetting = (typeof SPARE_SETTINGS)[number]
+export type OptionalSetting = (typeof OPTIONAL_SETTINGS)[number]
 
 /** Rules that hold or do not hold. */
 export const RULE_FLAGS = [
@@ -51,7 +51,7 @@ interface RuleValues {
   readonly efforts?: readonly ReasoningEffort[] | undefined
   readonly thinkingBudget?: ThinkingBudgetRule | undefined
   readonly maxOutputTokens?: number | undefined
-  readonly refusedSettings?: readonly SpareSetting[] | undefined
+  readonly refusedSettings?: readonly OptionalSetting[] | undefined
   readonly maxStops?: number | undefined
   /** The maximum length of `user` and of the prompt cache's key, in UTF-16 units. */
   readonly maxUserLength?: number | undefined

@@ -10,7 +10,7 @@ import type { HeaderFields } from '../net/fields.ts'
 import type { HttpRequest } from '../net/messages.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
-import { keyIsGone } from './attempt/failures.ts'
+import { keyRevoked } from './attempt/failures.ts'
 import type { Call, HeldBody } from './call.ts'
 import { WANTED } from './shared-credential.ts'
 
@@ -189,7 +189,7 @@ class BodyWait implements Deadline {
   onDue(cause: DueCause, reason?: Error): void {
     this.#accepted.reject(
       cause === 'revoked'
-        ? (reason ?? keyIsGone())
+        ? (reason ?? keyRevoked())
         : new GatewayError('request_timeout', 'The request body did not arrive in time.'),
     )
   }

@@ -48,7 +48,7 @@ export interface AttemptTrace {
 export interface AttemptRecord {
   readonly target: string
   /** Milliseconds on the clock's `elapsed` scale, as in `failedAt`. */
-  readonly askedAt: number
+  readonly begunAt: number
   status: number | null
   /** Null while the attempt is running or has succeeded. */
   failedAt: number | null

@@ -41,7 +41,7 @@ test('a failed attempt has its own duration, one that goes on has lasted until n
   const at = (elapsedMs: number) => ({ elapsed: () => elapsedMs })
   const failed = beginAttempt(at(100), 'a/m')
   failed.status = 503
-  failed.failedAt = failed.askedAt + 12.4
+  failed.failedAt = failed.begunAt + 12.4
   const answering = { ...beginAttempt(at(120), 'b/n'), status: 200 }
   const silent = beginAttempt(at(700), 'c/o')
   const outcome = toOutcome(at(1_120), { begunAt: 619.6, attempts: [failed, answering, silent] })

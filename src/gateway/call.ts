@@ -161,7 +161,7 @@ export function beginAttempt(
 ): AttemptRecord {
   return {
     target,
-    askedAt: clock.elapsed(),
+    begunAt: clock.elapsed(),
     status: null,
     failedAt: null,
     ownedPrices: undefined,
@@ -194,10 +194,10 @@ export function toOutcome(
   const now = clock.elapsed()
   return {
     latencyMs: Math.round(now - call.begunAt),
-    attempts: call.attempts.map(({ target, status, askedAt, failedAt }) => ({
+    attempts: call.attempts.map(({ target, status, begunAt, failedAt }) => ({
       target,
       status,
-      ms: Math.round((failedAt ?? now) - askedAt),
+      ms: Math.round((failedAt ?? now) - begunAt),
     })),
   }
 }
@@ -222,13 +222,13 @@ export function toAttemptDetails(
   const now = clock.elapsed()
   const broken = findBroken(attempts, end)
   return attempts.map((attempt) => {
-    const { target, status, askedAt, failedAt } = attempt
+    const { target, status, begunAt, failedAt } = attempt
     const failure = attempt === broken ? toBroken(end) : attempt.failure
     return {
       target,
       status,
-      afterMs: Math.round(askedAt - end.begunAt),
-      durationMs: Math.round((failedAt ?? now) - askedAt),
+      afterMs: Math.round(begunAt - end.begunAt),
+      durationMs: Math.round((failedAt ?? now) - begunAt),
       ...(failure === null ? {} : { failure }),
     }
   })

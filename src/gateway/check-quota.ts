@@ -31,13 +31,13 @@ export function checkQuota(ports: QuotaPorts, call: AdmittedCall, plan: Plan): M
   const { caller, admission, startedAt: startedAtMs, dialect } = call
   const { request, targets } = plan
   const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
-  const asked = { targets: own, body: request.body, startedAtMs }
+  const common = { targets: own, body: request.body, startedAtMs }
   const { prices } = admission
   const demand = ports.limits.priceDemand(caller, admission.dimensions)
   const priced =
     demand === undefined
       ? own
-      : keepThosePriced(prices, demand, { ...asked, accountId: caller.accountId })
+      : keepThosePriced(prices, demand, { ...common, accountId: caller.accountId })
   const steered = steerTargets(
     ports,
     call,

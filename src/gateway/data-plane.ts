@@ -34,9 +34,9 @@ export function findMisplaced(
   path: string,
 ): { readonly path: string; readonly dialect: Dialect } | undefined {
   const family = path.startsWith('/alt/') ? '/alt/' : '/v'
-  const asked = path.endsWith('/') ? path.slice(0, -1) : path
+  const requested = path.endsWith('/') ? path.slice(0, -1) : path
   const meant = ENDPOINTS.filter(
-    ({ end }) => asked.endsWith(end) && isBase(asked.slice(0, -end.length)),
+    ({ end }) => requested.endsWith(end) && isBase(requested.slice(0, -end.length)),
   )
   return meant.find((endpoint) => endpoint.path.startsWith(family)) ?? meant[0]
 }

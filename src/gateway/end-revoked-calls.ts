@@ -7,7 +7,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { isSessionId, type SessionId } from '../core/ids.ts'
 import { stoppedError } from '../core/stop.ts'
 import type { Deadlines, WaitingCall } from '../net/deadlines.ts'
-import { keyIsGone } from './attempt/failures.ts'
+import { keyRevoked } from './attempt/failures.ts'
 import type { KeyStore, StopStore } from './ports.ts'
 
 export interface RevokedCallsOptions {
@@ -75,7 +75,7 @@ export class RevokedCalls {
     const { accountId, keyId, owner } = caller
     if (isSessionId(owner)) return toRevocation(stops.find(accountId, keyId))
     const found = keys.find(owner)
-    return found === undefined ? { id: keyId, reason: keyIsGone() } : toRevocation(found.stop)
+    return found === undefined ? { id: keyId, reason: keyRevoked() } : toRevocation(found.stop)
   }
 
   #endSessions(): void {
@@ -101,7 +101,7 @@ export class RevokedCalls {
       const owner = caller?.owner
       const isMissing =
         owner !== undefined && isSessionId(owner) && open.has(owner) && !there.has(owner)
-      return isMissing ? keyIsGone() : undefined
+      return isMissing ? keyRevoked() : undefined
     })
   }
 }

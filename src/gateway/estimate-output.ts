@@ -18,7 +18,7 @@ export interface OutputEstimate {
   readonly teaches: Gate | undefined
 }
 
-interface AskedOutput {
+interface OutputRequest {
   readonly dialect: Dialect
   readonly body: AcceptedRequest['body']
   readonly gate: Gate | undefined
@@ -26,7 +26,7 @@ interface AskedOutput {
 
 export function estimateOutput(
   usualOutput: UsualOutput | undefined,
-  { dialect, body, gate }: AskedOutput,
+  { dialect, body, gate }: OutputRequest,
 ): OutputEstimate {
   const cap = readOutputCap(body, dialect.readExplicit, gate)
   const isUsual = cap === undefined && formOfDialect(dialect.id).writesText
@@ -69,10 +69,11 @@ export function readOutputCap(
   readExplicit?: ReadExplicit,
   gate?: Pick<Gate, 'defaults' | 'overrides'>,
 ): number | undefined {
-  const asked = readGreatestCap(body, readExplicit)
+  const requested = readGreatestCap(body, readExplicit)
   const ofGate = readExplicit === undefined ? undefined : gate?.defaults?.maxOutputTokens
-  const isAskedOnly = ofGate === undefined || (gate?.overrides === 'allow' && asked !== undefined)
-  const cap = isAskedOnly ? asked : ofGate
+  const isCallersOwn =
+    ofGate === undefined || (gate?.overrides === 'allow' && requested !== undefined)
+  const cap = isCallersOwn ? requested : ofGate
   if (cap === undefined) return undefined
   return Math.min(MAX_OUTPUT_TOKENS, cap * readAnswers(body))
 }

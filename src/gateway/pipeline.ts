@@ -84,11 +84,11 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       // The slot is acquired before the body is read, so a key holds at most as many bodies as
       // slots.
       slot = ports.limits.acquireSlot(caller, call.begunAt)
-      const asked = await accept(ports, request, call)
-      call.accepted = asked
-      const gate = findGateOf(ports.gates, caller, asked, request.headers)
+      const received = await accept(ports, request, call)
+      call.accepted = received
+      const gate = findGateOf(ports.gates, caller, received, request.headers)
       call.gate = gate
-      const named = gate === undefined ? asked : asNamed(asked, gate)
+      const named = gate === undefined ? received : asNamed(received, gate)
       const { headers } = request
       call.attribution = attribute(ports, { caller, headers, dialect, accepted: named })
       const accepted = withIgnored(named, call.attribution)

@@ -218,7 +218,7 @@ export interface Limits {
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket>
 }
 
-export interface AskedPrice {
+export interface PriceQuery {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
   /** The request chooses a price above the list price, so the list price is too low. */
@@ -233,7 +233,7 @@ export type PricedRecord = Pick<
 export interface Prices {
   /** The same prices, which no reload replaces. A call is planned and priced with them. */
   readonly inForce: Prices
-  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
+  isPriced(accountId: AccountId, target: string, query: PriceQuery): boolean
   /**
    * Fees for one use of each tool, in whole billionths of a US dollar. An unknown fee of a provider
    * is replaced by the usual fee.

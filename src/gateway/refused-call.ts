@@ -29,7 +29,7 @@ export function refusalCodeOf(
   return FAILURES.has(kind) && code !== ADDRESS_REFUSED ? undefined : (code ?? kind)
 }
 
-interface TurnedAway {
+interface UnadmittedCall {
   readonly id: CallId
   readonly caller: Caller
   readonly dialect: Dialect
@@ -41,7 +41,7 @@ interface TurnedAway {
   readonly durationMs: number
 }
 
-function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway): CallRecord {
+function toRefusedCall({ kind, status, limit }: GatewayError, call: UnadmittedCall): CallRecord {
   return {
     id: call.id,
     accountId: call.caller.accountId,

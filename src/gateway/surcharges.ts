@@ -39,8 +39,8 @@ const WITH_INPUT = { isInput: true }
 export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
   let others = NO_OTHERS
   for (const { name, usual, chooses } of PRICING_MEMBERS) {
-    const asked = readText(body, name)
-    if (asked !== undefined && !usual.has(asked)) others = [...others, chooses]
+    const requested = readText(body, name)
+    if (requested !== undefined && !usual.has(requested)) others = [...others, chooses]
   }
   return asksForMedia(body) ? [...others, 'media'] : others
 }
@@ -50,8 +50,8 @@ const NO_OTHERS: readonly OtherPrice[] = []
 /** The member by which a request chooses a price above the list price. */
 export function findSurcharge(body: JsonObject): string | undefined {
   for (const { name, usual } of PRICING_MEMBERS) {
-    const asked = readText(body, name)
-    if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
+    const requested = readText(body, name)
+    if (requested !== undefined && !usual.has(requested) && !CHEAPER.has(requested)) return name
   }
   if (asksForMedia(body)) return MODALITIES
   return findTools(body, OTHER_MODELS).length > 0 ? TOOLS : undefined
@@ -65,10 +65,10 @@ export function listHostedTools(body: JsonObject, dialect: Dialect): readonly To
   const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
   const types = findTools(body, HOSTED_TOOLS, isCounted ? WITH_INPUT : undefined)
   const isMember = HOSTED_MEMBERS.some((name) => isOffered(body, name))
-  return types.length === 0 && !isMember ? NO_TOOLS : toAskedTools(types, { isCounted, isMember })
+  return types.length === 0 && !isMember ? NO_TOOLS : toOfferedTools(types, { isCounted, isMember })
 }
 
-function toAskedTools(
+function toOfferedTools(
   types: readonly string[],
   { isCounted, isMember }: { readonly isCounted: boolean; readonly isMember: boolean },
 ): readonly ToolKind[] {
@@ -105,7 +105,7 @@ const MODALITIES = 'modalities'
 function asksForMedia(body: JsonObject): boolean {
   const member = body.get(MODALITIES)
   if (member === undefined || body.type(member) !== 'array') return false
-  return (body.value(member) as readonly unknown[]).some((asked) => asked !== 'text')
+  return (body.value(member) as readonly unknown[]).some((modality) => modality !== 'text')
 }
 
 function readText(body: JsonObject, name: string): unknown {

@@ -92,10 +92,10 @@ function maximumCost(
     cachedInputTokens: 0,
     reasoningTokens: 0,
   }
-  const asked = { accountId, usage, startedAt, outcome: 'succeeded', estimateAs } as const
+  const call = { accountId, usage, startedAt, outcome: 'succeeded', estimateAs } as const
   let most = 0
   for (const target of names) {
-    const { nanoUsd = null } = prices.priceOf({ ...asked, target, ownedPrices }) ?? {}
+    const { nanoUsd = null } = prices.priceOf({ ...call, target, ownedPrices }) ?? {}
     if (nanoUsd === null) return undefined
     most = Math.max(most, nanoUsd)
   }

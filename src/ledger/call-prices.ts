@@ -1,7 +1,7 @@
 /** Prices calls when they end. A call that cannot be priced still ends normally. */
 import type { Cost, ToolKind } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { AskedPrice, Prices } from '../gateway/ports.ts'
+import type { PriceQuery, Prices } from '../gateway/ports.ts'
 import type { CallToPrice } from './call-to-price.ts'
 import type { PriceBook } from './price-book.ts'
 
@@ -36,7 +36,7 @@ export class CallPrices implements Prices {
     return this.#book.feesOf(target, tools)
   }
 
-  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
+  isPriced(accountId: AccountId, target: string, asked: PriceQuery): boolean {
     return tryPrices(() => this.#book.isPriced(accountId, target, asked)) ?? false
   }
 }

@@ -25,7 +25,7 @@ import type { ModelOverlay } from '../core/model-overlay.ts'
 import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
-import type { AskedPrice, KnownFacts } from '../gateway/ports.ts'
+import type { KnownFacts, PriceQuery } from '../gateway/ports.ts'
 import {
   ANSWERED,
   asReported,
@@ -273,7 +273,7 @@ export class PriceBook implements KnownFacts {
     return known.type === 'listed' ? known : undefined
   }
 
-  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
+  isPriced(accountId: AccountId, target: string, asked: PriceQuery): boolean {
     const { at, isSurcharged } = asked
     const known = this.#targets.find(target, at)
     if (known.type === 'free') return true

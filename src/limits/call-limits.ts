@@ -200,15 +200,15 @@ function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Rate
   )
 }
 
-interface Asked {
+interface LimitedCall {
   readonly key: Rates | undefined
   readonly account: Rates | undefined
   readonly caller: Caller
   readonly tokens?: number
 }
 
-function toError(refusal: RateRefusal, holder: Holder, asked: Asked): GatewayError {
-  const { key, account, caller, tokens = 0 } = asked
+function toError(refusal: RateRefusal, holder: Holder, call: LimitedCall): GatewayError {
+  const { key, account, caller, tokens = 0 } = call
   const buckets = { key: bucketsOf(key), account: bucketsOf(account) }
   const limits = holder === 'key' ? caller.limits : caller.limits.account
   if (refusal === 'requests') return tooManyRequests(holder, buckets)
@@ -241,7 +241,7 @@ class RateSlot implements Slot {
   }
 }
 
-interface AskedTicket extends Required<Asked> {
+interface TicketParts extends Required<LimitedCall> {
   readonly usage: UsageLimits
   readonly reservations: UsageStorage
   readonly call: CallAhead
@@ -260,15 +260,15 @@ class RateTicket implements Ticket {
   #quota: Reservation | undefined
   #isSettled = false
 
-  constructor(asked: AskedTicket) {
-    this.key = asked.key
-    this.account = asked.account
-    this.caller = asked.caller
-    this.tokens = asked.tokens
-    this.#usage = asked.usage
-    this.#reservations = asked.reservations
-    this.#call = asked.call
-    this.#budgets = asked.budgets
+  constructor(parts: TicketParts) {
+    this.key = parts.key
+    this.account = parts.account
+    this.caller = parts.caller
+    this.tokens = parts.tokens
+    this.#usage = parts.usage
+    this.#reservations = parts.reservations
+    this.#call = parts.call
+    this.#budgets = parts.budgets
   }
 
   get budgets(): readonly CountedBudget[] | undefined {

@@ -6,7 +6,7 @@ import { createPlans } from '../core/plan.ts'
 import type { CallDimensions, Caller } from '../gateway/ports.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { HeadBudget, type HeadCounterOptions } from './head-counter.ts'
-import type { AskedHead } from './head-readings.ts'
+import type { HeadPeriod } from './head-readings.ts'
 import { MemoryLimits } from './memory-limits.ts'
 import { BudgetRule, type UsedSoFar } from './usage-counter.ts'
 import { atOnce, budgetOf, spent } from './usage-limits.fixture.ts'
@@ -34,7 +34,7 @@ function setUp() {
   const readings: { heads: string[]; answer: PromiseWithResolvers<readonly UsedSoFar[]> }[] = []
   const ledger = new Map<string, number>()
   const state = { isSlow: false }
-  usage.readHeadsWith(async (heads: readonly AskedHead[]) => {
+  usage.readHeadsWith(async (heads: readonly HeadPeriod[]) => {
     const answer = Promise.withResolvers<readonly UsedSoFar[]>()
     readings.push({ heads: heads.map(({ counter: { head } }) => head), answer })
     const used = heads.map(({ counter: { head } }) => ({

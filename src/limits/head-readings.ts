@@ -2,27 +2,27 @@
 import type { HeadCounter } from './head-counter.ts'
 import type { UsageWindow, UsedSoFar } from './usage-counter.ts'
 
-export interface AskedHead {
+export interface HeadPeriod {
   readonly counter: HeadCounter
   readonly window: UsageWindow
 }
 
-export type ReadHeads = (heads: readonly AskedHead[]) => Promise<readonly UsedSoFar[]>
+export type ReadHeads = (heads: readonly HeadPeriod[]) => Promise<readonly UsedSoFar[]>
 
 const HEADS_PER_READING = 200
 
 export class HeadReadings {
   readonly #read: ReadHeads
-  #waiting: { readonly asked: AskedHead; readonly answer: PromiseWithResolvers<UsedSoFar> }[] = []
+  #waiting: { readonly head: HeadPeriod; readonly answer: PromiseWithResolvers<UsedSoFar> }[] = []
   #isReading = false
 
   constructor(read: ReadHeads) {
     this.#read = read
   }
 
-  read(asked: AskedHead): Promise<UsedSoFar> {
+  read(head: HeadPeriod): Promise<UsedSoFar> {
     const answer = Promise.withResolvers<UsedSoFar>()
-    this.#waiting.push({ asked, answer })
+    this.#waiting.push({ head, answer })
     if (!this.#isReading) void this.#run()
     return answer.promise
   }
@@ -32,7 +32,7 @@ export class HeadReadings {
     while (this.#waiting.length > 0) {
       const some = this.#waiting.splice(0, HEADS_PER_READING)
       try {
-        const used = await this.#read(some.map(({ asked }) => asked))
+        const used = await this.#read(some.map(({ head: asked }) => asked))
         for (const [index, { answer }] of some.entries()) answer.resolve(used[index] ?? NOTHING)
       } catch (error) {
         for (const { answer } of some) answer.reject(error)

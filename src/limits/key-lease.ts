@@ -43,12 +43,12 @@ export interface KeyLeaseOptions {
 export class KeyLease extends Rates<LeasedBucket> {
   readonly #options: KeyLeaseOptions
   #leasedSlots = 0
-  #slotsAskedAtMs = Number.NEGATIVE_INFINITY
+  #slotsRenewedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
   #nodes = 1
   #isAlone = false
   #waiting: Waiter[] = []
-  #asking: Promise<void> | undefined
+  #pending: Promise<void> | undefined
   #hasNews = false
   #wereSlotsFull = false
   #lastUsedMs: number
@@ -66,7 +66,7 @@ export class KeyLease extends Rates<LeasedBucket> {
   /** Whether a new object would have the same state, so that this object may be deleted. */
   get isIdle(): boolean {
     const isQuiet =
-      this.running + this.slots === 0 && this.#leasedSlots === 0 && this.#asking === undefined
+      this.running + this.slots === 0 && this.#leasedSlots === 0 && this.#pending === undefined
     return isQuiet && this.requests.isSettled && this.tokens.isSettled
   }
 
@@ -75,7 +75,7 @@ export class KeyLease extends Rates<LeasedBucket> {
   }
 
   async settled(): Promise<void> {
-    while (this.#asking !== undefined) await this.#asking
+    while (this.#pending !== undefined) await this.#pending
   }
 
   acquireSlot(limits: RateLimits): RateRefusal | undefined {
@@ -132,10 +132,10 @@ export class KeyLease extends Rates<LeasedBucket> {
    * @returns whether a request was sent to the store
    */
   tend(nowMs: number): boolean {
-    if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
+    if (this.#options.store.mode !== 'shared' || this.#pending !== undefined) return false
     this.refill(nowMs)
     const hasSlots = this.#countsCalls && this.#leasedSlots + this.running > 0
-    const isOld = hasSlots && nowMs - this.#slotsAskedAtMs >= RENEW_MS
+    const isOld = hasSlots && nowMs - this.#slotsRenewedAtMs >= RENEW_MS
     const isUnused = nowMs - this.#lastUsedMs >= UNUSED_MS
     const hasSpare =
       this.#leasedSlots > this.running || !this.requests.isSettled || !this.tokens.isSettled
@@ -152,7 +152,7 @@ export class KeyLease extends Rates<LeasedBucket> {
       this.requests.rejoin(requestsPerMinute, nowMs)
       this.tokens.rejoin(tokensPerMinute, nowMs)
       // The store may have lost this node's slots, so this node asks again before it uses a slot.
-      this.#slotsAskedAtMs = Number.NEGATIVE_INFINITY
+      this.#slotsRenewedAtMs = Number.NEGATIVE_INFINITY
     } else if (mode !== 'shared' && !this.#isAlone) {
       this.#isAlone = true
       this.#nodes = nodes
@@ -175,7 +175,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (concurrentCalls === Number.POSITIVE_INFINITY) return 'yes'
     if (this.#isAlone)
       return this.running < slotsAlone(concurrentCalls, this.#options.store.nodes) ? 'yes' : 'no'
-    const ageMs = nowMs - this.#slotsAskedAtMs
+    const ageMs = nowMs - this.#slotsRenewedAtMs
     if (this.running < this.#leasedSlots && ageMs < SLOTS_TRUSTED_MS) return 'yes'
     if (this.running >= concurrentCalls) return 'no'
     return ageMs < FRESH_MS && this.#wereSlotsFull ? 'no' : 'ask'
@@ -203,9 +203,9 @@ export class KeyLease extends Rates<LeasedBucket> {
   }
 
   #ask(): void {
-    if (this.#asking !== undefined) return
-    this.#asking = this.#exchange().finally(() => {
-      this.#asking = undefined
+    if (this.#pending !== undefined) return
+    this.#pending = this.#exchange().finally(() => {
+      this.#pending = undefined
       if (this.#waiting.length > 0 || this.#hasNews) this.#ask()
     })
   }
@@ -229,7 +229,7 @@ export class KeyLease extends Rates<LeasedBucket> {
         this.requests.accept(grant.requests, demand.requests, nowMs)
         this.tokens.accept(grant.tokens, demand.tokens, nowMs)
         this.#leasedSlots = grant.slots
-        this.#slotsAskedAtMs = nowMs
+        this.#slotsRenewedAtMs = nowMs
         this.#wereSlotsFull = grant.slots < demand.slots.wanted
         this.#serveWaiting()
         // A call that another limit refused returns its grant immediately.

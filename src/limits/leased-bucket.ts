@@ -26,9 +26,9 @@ export class LeasedBucket implements RateBucket {
   /** Units granted and not used; negative for units used without a grant. */
   #held = 0
   #ahead = 0
-  #usedSinceAsked = 0
+  #usedSinceRequest = 0
   #usedPerMs = 0
-  #askedAtMs: number
+  #requestedAtMs: number
   #answeredAtMs = Number.NEGATIVE_INFINITY
   #isLent = false
   #notLentAtMs = Number.NEGATIVE_INFINITY
@@ -38,7 +38,7 @@ export class LeasedBucket implements RateBucket {
 
   constructor(perMinute: number, nowMs: number) {
     this.view = new TokenBucket(perMinute, nowMs)
-    this.#askedAtMs = nowMs
+    this.#requestedAtMs = nowMs
   }
 
   /** Units used in the duration of a lease. */
@@ -76,7 +76,7 @@ export class LeasedBucket implements RateBucket {
 
   charge(units: number): void {
     this.view.charge(units)
-    this.#usedSinceAsked += units
+    this.#usedSinceRequest += units
     if (this.#alone !== undefined) this.#alone.used += units
     else if (Number.isFinite(this.view.perMinute)) this.#held -= units
   }
@@ -184,11 +184,11 @@ export class LeasedBucket implements RateBucket {
   }
 
   #look(nowMs: number): void {
-    const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
-    const usedPerMs = Math.max(0, this.#usedSinceAsked) / elapsedMs
+    const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#requestedAtMs)
+    const usedPerMs = Math.max(0, this.#usedSinceRequest) / elapsedMs
     this.#usedPerMs = elapsedMs < 2 * LEASE_MS ? (this.#usedPerMs + usedPerMs) / 2 : usedPerMs
-    this.#usedSinceAsked = 0
-    this.#askedAtMs = nowMs
+    this.#usedSinceRequest = 0
+    this.#requestedAtMs = nowMs
     const largest = Math.floor(this.view.perMinute * LARGEST_LEASE)
     this.#ahead = Math.min(largest, this.pace)
   }

@@ -10,7 +10,7 @@ import { spanOf } from '../core/period.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/check-quota.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
-import type { AskedHead } from './head-readings.ts'
+import type { HeadPeriod } from './head-readings.ts'
 import { type PastUsage, sumOf } from './past-sums.ts'
 import type { UsedSoFar } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
@@ -95,9 +95,9 @@ export async function loadBudgets(
 /** The past usage of heads in their windows, in order. */
 export async function readHeads(
   sums: Pick<LedgerSums, 'ofRanges'>,
-  heads: readonly AskedHead[],
+  heads: readonly HeadPeriod[],
 ): Promise<readonly UsedSoFar[]> {
-  const used = new Map<AskedHead, UsedSoFar>()
+  const used = new Map<HeadPeriod, UsedSoFar>()
   for (const [accountId, some] of Map.groupBy(heads, ({ counter }) => counter.budget.accountId)) {
     const ranges = some.map(({ counter: { budget, head }, window }) => ({
       ...(budget.scope.type === 'each-user' ? { userId: head } : { keyId: head as KeyId }),
@@ -105,8 +105,8 @@ export async function readHeads(
       untilMs: window.endsAtMs,
     }))
     for (const [index, sum] of (await sums.ofRanges(accountId, ranges)).entries()) {
-      const asked = some[index]
-      if (asked !== undefined) used.set(asked, sum)
+      const head = some[index]
+      if (head !== undefined) used.set(head, sum)
     }
   }
   return heads.map((head) => used.get(head) ?? { tokens: 0, nanoUsd: 0, unpricedCalls: 0 })
@@ -201,7 +201,7 @@ async function readSince(
 ): Promise<readonly BudgetSums[]> {
   const ofBudgets: BudgetSums[] = []
   for (const [accountId, ofAccount] of Map.groupBy(budgets, (budget) => budget.accountId)) {
-    const asked = ofAccount.flatMap((budget) => {
+    const ranges = ofAccount.flatMap((budget) => {
       const window = usage.budgetWindow(budget.id, nowMs)
       if (window === undefined) return []
       const { startsAtMs, endsAtMs: untilMs } = window
@@ -212,9 +212,9 @@ async function readSince(
     })
     const used = await sums.ofRanges(
       accountId,
-      asked.map(({ range }) => range),
+      ranges.map(({ range }) => range),
     )
-    for (const [index, { budget, beginning }] of asked.entries()) {
+    for (const [index, { budget, beginning }] of ranges.entries()) {
       const parts = [used[index], beginning].filter((part) => part !== undefined)
       ofBudgets.push({ id: budget.id, past: sumOf(parts) })
     }

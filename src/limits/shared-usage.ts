@@ -225,20 +225,20 @@ export class SharedUsage implements UsageStorage {
         if (!isPassing || isLast || leases.every((lease) => lease.isFresh(nowMs))) throw error
       }
       if (!mayAsk) throw reservedElsewhere()
-      const asked =
+      const requests =
         uncovered.length > 0
           ? uncovered
           : leases.map((lease, index) => ({ lease, pair: wanted[index] ?? NONE }))
-      return askAll(asked)
+      return askAll(requests)
     }
     const first = attempt(0, NO_GRANTS)
     if (!(first instanceof Promise)) return first.reserved
     const goOn = async (): Promise<Reserved> => {
-      let asking = first
+      let pending = first
       for (let round = 1; ; round += 1) {
-        const next = attempt(round, await asking)
+        const next = attempt(round, await pending)
         if (!(next instanceof Promise)) return next.reserved
-        asking = next
+        pending = next
       }
     }
     return goOn()
@@ -305,13 +305,13 @@ type Grants = ReadonlyMap<UsageLease, Amounts>
 const NO_GRANTS: Grants = new Map()
 
 async function askAll(
-  asked: readonly { readonly lease: UsageLease; readonly pair: Amounts }[],
+  requests: readonly { readonly lease: UsageLease; readonly pair: Amounts }[],
 ): Promise<Grants> {
   const granted = new Map<UsageLease, Amounts>()
-  const ask = async ({ lease, pair }: (typeof asked)[number]) => {
+  const ask = async ({ lease, pair }: (typeof requests)[number]) => {
     if (await lease.ask(pair)) granted.set(lease, pair)
   }
-  await Promise.all(asked.map(ask))
+  await Promise.all(requests.map(ask))
   return granted
 }
 

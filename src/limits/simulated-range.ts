@@ -10,7 +10,7 @@ export interface SimulatedRange {
 /** Full periods simulated by default. */
 const PERIODS: Readonly<Record<Exclude<Period, 'total'>, number>> = { day: 7, week: 4, month: 1 }
 
-interface AskedRange {
+interface RangeRequest {
   readonly period: Period
   /** Default: UTC. */
   readonly timeZone?: string | undefined
@@ -32,13 +32,13 @@ export function toSimulatedRange({
   nowMs,
   oldestMs,
   retainedMs,
-}: AskedRange): SimulatedRange {
-  const isAsked = fromMs !== undefined || toMs !== undefined
-  const end = Math.min(nowMs, toMs ?? (isAsked ? nowMs : lastEnd(period, nowMs, timeZone)))
+}: RangeRequest): SimulatedRange {
+  const isRequested = fromMs !== undefined || toMs !== undefined
+  const end = Math.min(nowMs, toMs ?? (isRequested ? nowMs : lastEnd(period, nowMs, timeZone)))
   const begin =
     fromMs ?? (period === 'total' ? end - retainedMs : beforePeriods(period, end, timeZone))
   // After a short retention nothing of the last full period may be left.
-  if (!isAsked && oldestMs >= end) return { fromMs: oldestMs, toMs: nowMs }
+  if (!isRequested && oldestMs >= end) return { fromMs: oldestMs, toMs: nowMs }
   return { fromMs: Math.max(begin, oldestMs), toMs: end }
 }
 

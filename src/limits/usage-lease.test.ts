@@ -119,10 +119,10 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
   }
   /** Tends, and is answered at once. */
   const tend = async (grant: Partial<UsageGrant> = {}) => {
-    const isAsked = lease.tend(clock.nowMs)
-    if (isAsked) store.last.answer(grant)
+    const hasSent = lease.tend(clock.nowMs)
+    if (hasSent) store.last.answer(grant)
     await lease.settled()
-    return isAsked
+    return hasSent
   }
   return { clock, store, window, lease, ask, tend, sums: () => sums }
 }
@@ -455,7 +455,7 @@ describe('tending', () => {
     [60_000, false],
   ])(
     'keeps sums up to date for a minute after the last call: after %d ms: %p',
-    async (ms, isAsked) => {
+    async (ms, hasSent) => {
       const { clock, tend, ask, lease } = start()
       await ask(tokens(0), {})
       clock.nowMs += 5_000
@@ -463,7 +463,7 @@ describe('tending', () => {
       lease.noteTaken(tokens(1), clock.nowMs)
       expect(await tend()).toBe(true)
       clock.nowMs += ms
-      expect(await tend()).toBe(isAsked)
+      expect(await tend()).toBe(hasSent)
     },
   )
 

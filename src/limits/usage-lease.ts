@@ -39,7 +39,7 @@ export class UsageLease {
   readonly #limited: LimitedWindow
   readonly #ports: UsageLeasePorts
   #reported: UsedSoFar
-  #awaySinceMs: number | undefined
+  #unavailableSinceMs: number | undefined
   #isInLedger = false
   /** Whether the ledger has usage that the store does not know. */
   #knowsMore = false
@@ -53,7 +53,7 @@ export class UsageLease {
   #needs: readonly Amounts[] = NO_NEEDS
   /** The part of the allowance kept for calls whose request was just answered. */
   #kept: Amounts = NOTHING
-  #asking: Promise<boolean> | undefined
+  #pending: Promise<boolean> | undefined
   #takenAtMs = Number.NEGATIVE_INFINITY
   #takenTokens = 0
   #takenNanoUsd = 0
@@ -120,7 +120,7 @@ export class UsageLease {
    */
   async ask(needed: Amounts): Promise<boolean> {
     this.#needs = [...this.#needs, needed]
-    if (this.#asking !== undefined) await this.#asking
+    if (this.#pending !== undefined) await this.#pending
     return await this.#askOnce()
   }
 
@@ -131,7 +131,7 @@ export class UsageLease {
 
   tend(nowMs: number): boolean {
     this.#noteMode(nowMs)
-    if (this.#ports.store.mode !== 'shared' || this.#asking !== undefined) return false
+    if (this.#ports.store.mode !== 'shared' || this.#pending !== undefined) return false
     const hasNews = this.#doubtful !== undefined || this.#knowsMore || !isNothing(this.#unsent)
     const isOff =
       this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
@@ -145,7 +145,7 @@ export class UsageLease {
 
   /** Resolves when the store knows all usage before this call, or is unavailable. Never rejects. */
   async flush(): Promise<void> {
-    if (this.#asking !== undefined) await this.#asking
+    if (this.#pending !== undefined) await this.#pending
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
 
@@ -154,14 +154,14 @@ export class UsageLease {
    * rejects.
    */
   async refresh(maxAgeMs: number): Promise<void> {
-    if (this.#asking !== undefined) await this.#asking
+    if (this.#pending !== undefined) await this.#pending
     const ageMs = this.#ports.now() - this.#askedAtMs
     if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
   }
 
   /** Whether the store knows all usage of this node. */
   get isFlushed(): boolean {
-    return this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
+    return this.#pending === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
   }
 
   get isIdle(): boolean {
@@ -173,7 +173,7 @@ export class UsageLease {
   }
 
   async settled(): Promise<void> {
-    while (this.#asking !== undefined) await this.#asking
+    while (this.#pending !== undefined) await this.#pending
   }
 
   /**
@@ -200,15 +200,15 @@ export class UsageLease {
    */
   #noteMode(nowMs: number): void {
     if (this.#ports.store.mode !== 'shared') {
-      this.#awaySinceMs ??= nowMs
+      this.#unavailableSinceMs ??= nowMs
       return
     }
-    if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS)
+    if (this.#unavailableSinceMs !== undefined && nowMs - this.#unavailableSinceMs >= IN_LEDGER_MS)
       this.#isInLedger = true
-    this.#awaySinceMs = undefined
+    this.#unavailableSinceMs = undefined
     // A pending answer subtracts what its request reported, so that usage must stay included until
     // then.
-    if (!this.#isInLedger || this.#asking !== undefined) return
+    if (!this.#isInLedger || this.#pending !== undefined) return
     this.#isInLedger = false
     const { tokens, nanoUsd, unpricedCalls } = this.window
     this.#reported = { tokens, nanoUsd, unpricedCalls }
@@ -257,10 +257,10 @@ export class UsageLease {
   }
 
   #askOnce(): Promise<boolean> {
-    this.#asking ??= this.#exchange().finally(() => {
-      this.#asking = undefined
+    this.#pending ??= this.#exchange().finally(() => {
+      this.#pending = undefined
     })
-    return this.#asking
+    return this.#pending
   }
 
   async #exchange(): Promise<boolean> {

@@ -60,10 +60,10 @@ const MAX_DROPPED_BYTES = 8 * 1024 * 1024
 const REQUEST_TIMEOUT = 408
 
 /**
- * `waiting` for a request; `asked` until answer and body are complete; `leaving` when no more is
+ * `waiting` for a request; `busy` until answer and body are complete; `leaving` when no more is
  * sent; `over` when the socket is closed.
  */
-type Phase = 'waiting' | 'asked' | 'leaving' | 'over'
+type Phase = 'waiting' | 'busy' | 'leaving' | 'over'
 
 export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #ports: ConnectionPorts
@@ -75,7 +75,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #onFailure = (thrown: unknown) => this.#fail(thrown)
   #phase: Phase = 'waiting'
   #request: ClientRequest | undefined
-  hasAsked = false
+  hasSentRequest = false
   #isBegun = false
   #isAnswered = false
   #isLast = false
@@ -102,7 +102,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
   /** True while an answer or a body is incomplete, or while the client has unread bytes. */
   get isBusy(): boolean {
-    return this.#phase === 'asked' || this.#output.isWaiting
+    return this.#phase === 'busy' || this.#output.isWaiting
   }
 
   sendContinue(): void {
@@ -131,7 +131,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   /** True when no handler works for the connection, so closing loses no work. */
-  isSpare(now: number): boolean {
+  isReplaceable(now: number): boolean {
     if (this.#output.isWaiting) return now - this.#output.takenAt >= STALLED_MS
     return this.#dueAt !== Number.POSITIVE_INFINITY
   }
@@ -148,8 +148,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
   onRequest(head: RequestHead): void {
     this.#request = new ClientRequest(head, this)
-    this.#phase = 'asked'
-    this.hasAsked = true
+    this.#phase = 'busy'
+    this.hasSentRequest = true
     this.#isAnswered = false
     this.#isLast = !head.isPersistent
     this.#isBegun = false
@@ -196,11 +196,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (request !== undefined) {
       if (!this.#isBegun) this.#begin(request)
       request.waitIfUnread()
-      if (request.isCopied && this.#leftBytes === 0) giveBack(bytes)
+      if (request.isCopied && this.#leftBytes === 0) freeBuffer(bytes)
     }
     if (this.#isBroken) return
     if (this.#leftBytes > 0) this.#ahead = bytes.subarray(bytes.length - this.#leftBytes)
-    if (this.#phase === 'asked') this.#finish()
+    if (this.#phase === 'busy') this.#finish()
     else if (this.#phase === 'leaving') this.#leave()
     else if (this.#parser.isInHead) this.#dueAt = Math.min(this.#dueAt, this.#ports.now() + HEAD_MS)
   }
@@ -341,7 +341,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   #finish(): void {
-    if (this.#phase !== 'asked' || !this.#isAnswered) return
+    if (this.#phase !== 'busy' || !this.#isAnswered) return
     if (this.#isLast) {
       this.#leave()
       return
@@ -407,7 +407,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #onDrain(): void {
     this.#output.drain()
     if (this.#output.isWaiting) return
-    if (this.#phase !== 'asked') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
+    if (this.#phase !== 'busy') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     if (this.#phase === 'leaving') this.#leave()
   }
 
@@ -435,7 +435,7 @@ type Whole = Pick<WholeAnswer, 'status' | 'lines' | 'body'> & {
 }
 
 /** Frees the memory immediately instead of at the next garbage collection. */
-function giveBack({ buffer, byteLength }: Buffer): void {
+function freeBuffer({ buffer, byteLength }: Buffer): void {
   // If other buffers share the memory, the memory must not be freed.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

@@ -31,11 +31,12 @@ export interface Route {
 /**
  * Receives one answer or its failure: exactly one of `onEnd` and `onLost`, which is the last call.
  */
-export interface Asker extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart' | 'onEnd'>> {
+export interface AnswerListener
+  extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart' | 'onEnd'>> {
   onLost(cause: Error): void
 }
 
-export interface Question {
+export interface WireRequest {
   /** The request line and the first headers; shared by several requests. */
   readonly beginning: Uint8Array
   /** The remaining headers without the body's length, in Latin-1. */
@@ -67,7 +68,7 @@ const LARGE_PART_BYTES = 64 * 1024
 const PROBE_AFTER_MS = 30_000
 const MAX_SESSIONS = 1_000
 
-type Phase = 'connecting' | 'tunnel' | 'handshake' | 'free' | 'asked' | 'over'
+type Phase = 'connecting' | 'tunnel' | 'handshake' | 'free' | 'busy' | 'over'
 
 export class Connection implements AnswerReceiver {
   readonly #options: ConnectionOptions
@@ -76,7 +77,7 @@ export class Connection implements AnswerReceiver {
   #socket: UpstreamSocket | undefined
   #output: SocketOutput | undefined
   #parser: AnswerParser | undefined
-  #asker: Asker | undefined
+  #listener: AnswerListener | undefined
   #isPaused = false
   #isTunnelled = false
   #held: readonly Uint8Array[] = NOTHING_HELD
@@ -110,14 +111,14 @@ export class Connection implements AnswerReceiver {
    * @returns true when anything may have been sent; if false, the connection is over and the asker
    * is not notified
    */
-  ask(question: Question, asker: Asker): boolean {
+  send(request: WireRequest, listener: AnswerListener): boolean {
     if (this.#phase !== 'free') return false
-    this.#phase = 'asked'
-    this.#asker = asker
+    this.#phase = 'busy'
+    this.#listener = listener
     if (this.#parser === undefined) this.#parser = new AnswerParser(this)
     else this.#parser.expectNext()
-    if (this.#send(question)) return true
-    this.#asker = undefined
+    if (this.#send(request)) return true
+    this.#listener = undefined
     this.drop()
     return false
   }
@@ -138,7 +139,7 @@ export class Connection implements AnswerReceiver {
   /** Closes immediately; no callbacks after this. Idempotent. */
   drop(): void {
     if (this.#phase === 'over') return
-    this.#asker = undefined
+    this.#listener = undefined
     this.#end()
     // Sends a reset, because the rest of the answer is not needed.
     this.#socket?.terminate()
@@ -151,31 +152,31 @@ export class Connection implements AnswerReceiver {
   }
 
   onHead(head: AnswerHead): void {
-    this.#asker?.onHead(head)
+    this.#listener?.onHead(head)
   }
 
   onPart(bytes: Buffer, from: number, to: number): void {
-    this.#asker?.onPart(bytes, from, to)
+    this.#listener?.onPart(bytes, from, to)
   }
 
   /** Freed before the asker is notified, so its next request can use the connection. */
   onEnd(): void {
     const parser = this.#parser
-    const asker = this.#asker
-    this.#asker = undefined
+    const listener = this.#listener
+    this.#listener = undefined
     // An upstream that answers before reading the whole request would read the rest as the next
     // request.
     if (
       parser?.isReusable === true &&
       this.#output?.isWaiting === false &&
-      this.#phase === 'asked'
+      this.#phase === 'busy'
     ) {
       this.#phase = 'free'
       this.resume()
       const { keepAliveS } = parser
       this.#options.keeper.onFree(this, keepAliveS === undefined ? undefined : keepAliveS * 1000)
     } else this.drop()
-    asker?.onEnd()
+    listener?.onEnd()
   }
 
   #connect(): void {
@@ -281,7 +282,7 @@ export class Connection implements AnswerReceiver {
   #onSession(session: Buffer): void {
     const { sessions, route } = this.#options
     // A session of an unverified connection would make the next connection unverified.
-    if (this.#phase !== 'free' && this.#phase !== 'asked') return
+    if (this.#phase !== 'free' && this.#phase !== 'busy') return
     if (sessions.size >= MAX_SESSIONS) sessions.clear()
     sessions.set(route.key, session)
   }
@@ -302,7 +303,7 @@ export class Connection implements AnswerReceiver {
 
   /** The upstream sends nothing more, and bytes sent to it now may be lost. */
   #onEndOfInput(): void {
-    if (this.#phase === 'asked') this.#parser?.close()
+    if (this.#phase === 'busy') this.#parser?.close()
     this.#lose(new Error('The upstream closed the connection.'))
   }
 
@@ -317,11 +318,11 @@ export class Connection implements AnswerReceiver {
 
   #lose(cause: Error): void {
     if (this.#phase === 'over') return
-    const asker = this.#asker
-    this.#asker = undefined
+    const listener = this.#listener
+    this.#listener = undefined
     this.#end(cause)
     this.#socket?.terminate()
-    asker?.onLost(cause)
+    listener?.onLost(cause)
   }
 
   #end(cause?: Error): void {
@@ -337,7 +338,7 @@ export class Connection implements AnswerReceiver {
     this.#output = new SocketOutput(socket)
   }
 
-  #send({ beginning, lines, body }: Question): boolean {
+  #send({ beginning, lines, body }: WireRequest): boolean {
     const output = this.#output
     if (output === undefined) return false
     head.begin(beginning)

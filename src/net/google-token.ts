@@ -80,19 +80,20 @@ export class GoogleTokenSource {
 
   async #renew(): Promise<string> {
     try {
-      const askedAt = this.#clock.now()
-      const askedAtElapsed = this.#clock.elapsed()
+      const requestedAt = this.#clock.now()
+      const requestedAtElapsed = this.#clock.elapsed()
       const { text, lifetimeMs } = await exchange(this.#credential, this.#scope, this.#locate)
       this.#kept = {
         text,
-        endsAt: askedAt + lifetimeMs,
-        endsAtElapsed: askedAtElapsed + lifetimeMs,
+        endsAt: requestedAt + lifetimeMs,
+        endsAtElapsed: requestedAtElapsed + lifetimeMs,
       }
       return text
     } catch (thrown) {
       // While the endpoint is unavailable, the old token is used until its expiry.
-      const isAway = thrown instanceof GoogleTokenError && !thrown.isRefusal
-      if (isAway && this.#kept !== undefined && this.#leftMs(this.#kept) > 0) return this.#kept.text
+      const isUnavailable = thrown instanceof GoogleTokenError && !thrown.isRefusal
+      if (isUnavailable && this.#kept !== undefined && this.#leftMs(this.#kept) > 0)
+        return this.#kept.text
       throw thrown
     }
   }

@@ -93,8 +93,8 @@ export function listen(
     let looks = 0
     let kept: ClientConnection | undefined
     for (const connection of open) {
-      if (connection.isSpare(now)) {
-        if (!connection.hasAsked) {
+      if (connection.isReplaceable(now)) {
+        if (!connection.hasSentRequest) {
           connection.cut()
           return
         }

@@ -4,7 +4,7 @@
  */
 
 import type { AnswerHead } from './answer-parser.ts'
-import type { Asker, Connection, Question, Route } from './connection.ts'
+import type { AnswerListener, Connection, Route, WireRequest } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause, WaitingCall } from './deadlines.ts'
 import type { Exchange, ExchangeRequest, TakePart, TakePiece } from './exchange.ts'
@@ -19,7 +19,7 @@ export interface ExchangePorts {
   readonly pools: ConnectionPools
 }
 
-type Phase = 'connecting' | 'asked' | 'answering' | 'over'
+type Phase = 'connecting' | 'sent' | 'answering' | 'over'
 
 interface Reader {
   readonly take: TakePart
@@ -28,7 +28,7 @@ interface Reader {
 
 const SILENCES: Record<Phase, UpstreamFailureType> = {
   connecting: 'connect_timeout',
-  asked: 'first_byte_timeout',
+  sent: 'first_byte_timeout',
   answering: 'idle_timeout',
   over: 'idle_timeout',
 }
@@ -37,7 +37,7 @@ const SILENCES: Record<Phase, UpstreamFailureType> = {
 const MAX_UNREAD_BYTES = 256 * 1024
 
 /** The exchange is also its own deadline, so that each exchange allocates one object. */
-export class SocketExchange implements Exchange, Asker, Deadline {
+export class SocketExchange implements Exchange, AnswerListener, Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
@@ -94,7 +94,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     const request = this.#request
     this.#request = undefined
     if (this.signal?.aborted === true) this.#fail('cancelled')
-    else if (request !== undefined) this.#ask(request)
+    else if (request !== undefined) this.#sendRequest(request)
     return promise
   }
 
@@ -200,7 +200,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 
   /** Over an open connection, the request is sent in the same turn of the event loop. */
-  #ask(request: ExchangeRequest): void {
+  #sendRequest(request: ExchangeRequest): void {
     const { url, addresses, group, common = NOTHING_COMMON, headers, body } = request
     const { routes, pools } = this.#ports
     const { opening, routes: ways } = routes.of(url, addresses)
@@ -221,18 +221,18 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#askLater(ways, group, { beginning, lines, body })
   }
 
-  #askLater(ways: readonly Route[], group: string, question: Question): void {
+  #askLater(ways: readonly Route[], group: string, question: WireRequest): void {
     this.#connect(
       ways.map((way) => this.#ports.pools.poolOf(way, group)),
       (connection) => this.#askOver(connection, question),
     )
   }
 
-  #askOver(connection: Connection, question: Question): boolean {
+  #askOver(connection: Connection, question: WireRequest): boolean {
     this.#connection = connection
-    if (!connection.ask(question, this)) return false
+    if (!connection.send(question, this)) return false
     this.isSent = true
-    this.#phase = 'asked'
+    this.#phase = 'sent'
     this.#wait(this.#timeouts.firstByteMs)
     return true
   }
@@ -282,7 +282,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
 
   #waitForPiece(): void {
     const { firstByteMs, idleMs } = this.#timeouts
-    this.#wait(this.#phase === 'asked' ? firstByteMs : idleMs)
+    this.#wait(this.#phase === 'sent' ? firstByteMs : idleMs)
   }
 
   #wait(ms: number): void {

@@ -182,13 +182,13 @@ export class CallTracer implements CallObserver {
     const context = trace.setSpan(ROOT_CONTEXT, span)
     for (const attempt of attempts) {
       if (attempt.trace === undefined) continue
-      const { target, askedAt, failedAt, status } = attempt
+      const { target, begunAt, failedAt, status } = attempt
       this.#ids.spanId = attempt.trace.spanId
       const child = this.#tracer.startSpan(
         `${operationOf(record.dialect)} ${modelOf(target)}`,
         {
           kind: SpanKind.CLIENT,
-          startTime: epochMs(askedAt),
+          startTime: epochMs(begunAt),
           attributes: targetAttributes(record.dialect, target, this.#names),
         },
         context,

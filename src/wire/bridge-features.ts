@@ -26,12 +26,12 @@ export function bridgeFeatures(
   header: string | null,
   { taken }: Pick<PlatformFeatures, 'taken'>,
 ): BridgedFeatures {
-  const asked = new Set((header ?? '').split(',', MAX_FEATURES).map((name) => name.trim()))
-  asked.delete('')
-  const known = [...asked].filter((name) => Object.hasOwn(taken, name))
+  const requested = new Set((header ?? '').split(',', MAX_FEATURES).map((name) => name.trim()))
+  requested.delete('')
+  const known = [...requested].filter((name) => Object.hasOwn(taken, name))
   return {
     taken: [...new Set(known.map((name) => taken[name] ?? name))],
-    lost: [...asked].filter((name) => !Object.hasOwn(taken, name)),
+    lost: [...requested].filter((name) => !Object.hasOwn(taken, name)),
     renamed: known.filter((name) => taken[name] !== name),
   }
 }

@@ -123,7 +123,7 @@ export interface FimTemplate {
 
 export interface EncodeTarget {
   /** Features that the caller asked for by a header, in the target's names. */
-  readonly askedFeatures?: readonly string[] | undefined
+  readonly requestedFeatures?: readonly string[] | undefined
   readonly refusesStreamOptions?: boolean | undefined
   readonly model: string
   readonly traits: ModelTraits

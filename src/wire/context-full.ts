@@ -82,12 +82,16 @@ export function isContextCode(name: unknown): boolean {
 
 /**
  * The text that callers of an envelope recognise.
- * @param asked the tokens of the refused request
+ * @param requested the tokens of the refused request
  */
-export function toContextMessage(message: string, envelope: Envelope, asked: AskedTokens): string {
+export function toContextMessage(
+  message: string,
+  envelope: Envelope,
+  requested: RequestedTokens,
+): string {
   if (envelope !== 'messages' || message.startsWith(TOO_LONG)) return message
   if (message.includes('exceed context limit')) return message
-  const figures = readContextFigures(message.slice(0, SEARCHED_CHARS).toLowerCase(), asked)
+  const figures = readContextFigures(message.slice(0, SEARCHED_CHARS).toLowerCase(), requested)
   if (figures === undefined) return `${TOO_LONG}: ${message}`
   const { input, output, limit } = figures
   // Some providers' words mean the other case to Anthropic's clients, so this text omits the
@@ -129,7 +133,7 @@ function encode(json: object): Uint8Array {
   return Buffer.from(JSON.stringify(json))
 }
 
-export interface AskedTokens {
+export interface RequestedTokens {
   readonly inputTokens: number
   readonly outputTokens: number | undefined
 }
@@ -196,10 +200,10 @@ const LEAST_ROOM = 4_000
  * @param text in lower case
  * @returns undefined when the text has no figures of a known form
  */
-function readContextFigures(text: string, asked: AskedTokens): ContextFigures | undefined {
+function readContextFigures(text: string, requested: RequestedTokens): ContextFigures | undefined {
   const read = text.slice(0, MOST_CHARACTERS)
   const ofSum = firstGroups(SUMS, read)
-  if (ofSum !== undefined) return readSum(ofSum, asked)
+  if (ofSum !== undefined) return readSum(ofSum, requested)
   const { limit, input } = firstGroups(INPUTS, read) ?? {}
   return limit === undefined || input === undefined
     ? undefined
@@ -216,22 +220,22 @@ function firstGroups(shapes: readonly RegExp[], text: string): Groups | undefine
   return undefined
 }
 
-function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
+function readSum(groups: Groups, requested: RequestedTokens): ContextFigures {
   const limit = toNumber(groups.limit ?? '')
   const parts = groups.parts === undefined ? undefined : readParts(groups.parts)
   const reported = groups.output === undefined ? parts?.output : toNumber(groups.output)
-  const output = reported ?? asked.outputTokens ?? 0
+  const output = reported ?? requested.outputTokens ?? 0
   const counted = groups.input === undefined ? parts?.input : toNumber(groups.input)
   if (groups.least !== undefined)
     // The server stopped counting. The gateway's higher estimate saves the client many rounds,
     // unless the client would shorten its conversation.
     return {
       ...{ limit, output },
-      input: Math.max(counted ?? 0, Math.min(asked.inputTokens, limit - LEAST_ROOM)),
+      input: Math.max(counted ?? 0, Math.min(requested.inputTokens, limit - LEAST_ROOM)),
     }
   if (counted !== undefined) return { limit, input: counted, output }
   const total = groups.total === undefined ? 0 : toNumber(groups.total)
-  return { limit, input: total > output ? total - output : asked.inputTokens, output }
+  return { limit, input: total > output ? total - output : requested.inputTokens, output }
 }
 
 /**

@@ -4,9 +4,9 @@
  */
 import { GatewayError } from '../../core/errors.ts'
 import {
+  type OptionalSetting,
   type RequestRules,
   SAMPLING_SETTINGS,
-  type SpareSetting,
 } from '../../core/request-rules.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import { fitEffort } from '../../wire/fit/settings.ts'
@@ -48,13 +48,13 @@ export function refusedMember(
   if (kind !== 'upstream_error' || !REFUSING.has(status)) return undefined
   const { param, code } = refusalIn(details)
   if (!UNSUPPORTED.test(message) && !/^(?:unsupported|unknown)_/.test(code ?? '')) return undefined
-  const isSpare = (name: string) => {
+  const isOptional = (name: string) => {
     if (body.get(name) === undefined) return false
     const renamed = RENAMED[name]
     return renamed === undefined ? OPTIONAL.has(name) : message.includes(renamed)
   }
-  if (param !== undefined) return isSpare(param) ? param : undefined
-  return [...message.matchAll(/[a-z][a-z_]+/g)].map(([name]) => name).find(isSpare)
+  if (param !== undefined) return isOptional(param) ? param : undefined
+  return [...message.matchAll(/[a-z][a-z_]+/g)].map(([name]) => name).find(isOptional)
 }
 
 const STREAM_USAGE = /\bstream_options\b|\binclude_usage\b/
@@ -111,7 +111,7 @@ function refusalIn(details: unknown): Partial<Record<'param' | 'code', string>> 
   }
 }
 
-const SETTING_MEMBERS: Readonly<Record<SpareSetting, string>> = {
+const SETTING_MEMBERS: Readonly<Record<OptionalSetting, string>> = {
   temperature: 'temperature',
   topP: 'top_p',
   topK: 'top_k',
@@ -156,10 +156,10 @@ export function nearestEffort(
   { efforts }: RequestRules,
 ): string | undefined {
   const member = efforts === undefined ? undefined : body.get(EFFORT)
-  const asked = member === undefined ? undefined : body.value(member)
-  if (typeof asked !== 'string') return undefined
-  const nearest = fitEffort(asked, efforts)
-  return nearest === asked ? undefined : nearest
+  const requested = member === undefined ? undefined : body.value(member)
+  if (typeof requested !== 'string') return undefined
+  const nearest = fitEffort(requested, efforts)
+  return nearest === requested ? undefined : nearest
 }
 
 export interface AdaptedRequest {
@@ -193,9 +193,9 @@ export function withoutMembers(
       adapted.push(name)
     }
   }
-  const asked = effort === undefined || refused.includes(EFFORT) ? undefined : body.get(EFFORT)
-  if (asked !== undefined) {
-    edits.push({ type: 'replace', member: asked, json: JSON.stringify(effort) })
+  const requested = effort === undefined || refused.includes(EFFORT) ? undefined : body.get(EFFORT)
+  if (requested !== undefined) {
+    edits.push({ type: 'replace', member: requested, json: JSON.stringify(effort) })
     ignored.push(EFFORT)
   }
   if (edits.length === 0) return undefined

@@ -39,7 +39,7 @@ import {
   toOutgoing,
 } from './outgoing-request.ts'
 import { STREAM_OPTIONS } from './refused-members.ts'
-import { askedDelayMs, isTargetsFault, mayPass } from './retry.ts'
+import { isTargetsFault, mayPass, requestedDelayMs } from './retry.ts'
 import { signRequest } from './sign-request.ts'
 
 export interface AskPorts extends OutgoingPorts {
@@ -80,12 +80,12 @@ export function askTarget(
 ): Promise<Attempted> {
   const { refusedMembers } = ports
   const { request } = input.plan
-  const asked = askOnce(ports, input, target, signal)
-  if (refusedMembers === undefined) return asked
+  const attempted = askOnce(ports, input, target, signal)
+  if (refusedMembers === undefined) return attempted
   const learns = adapts(input, target)
   const counts = request.stream && !refusedMembers.has(target, STREAM_OPTIONS)
-  if (!learns && !counts) return asked
-  return asked.catch((thrown: unknown) => {
+  if (!learns && !counts) return attempted
+  return attempted.catch((thrown: unknown) => {
     const isLearnt = learns && noteRefusal(ports, target, thrown, request)
     if (counts && refusesStreamOptions(thrown, request)) refusedMembers.note(target, STREAM_OPTIONS)
     else if (!isLearnt) throw thrown
@@ -140,7 +140,7 @@ async function askOnce(
     const { expected } = opened
     attempt.isSent = !signal.aborted
     const answer = await beginAnswer(exchange, await exchange.send(), expected)
-    breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
+    breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.begunAt)
     ports.unusable?.noteUsable(plan.gate.accountId, target.name)
     const { ignored, adapted = NOTHING } = expected.form
     const lost = answer.type === 'whole' ? answer.ignored : undefined
@@ -173,7 +173,7 @@ async function askOnce(
         status: attempt.status,
       })
     if (isTargetsFault(failure))
-      breakers.noteFailed(target.healthKey, askedDelayMs(failure), failure)
+      breakers.noteFailed(target.healthKey, requestedDelayMs(failure), failure)
     else breakers.noteAbandoned(target.healthKey)
     throw failure
   }

@@ -36,7 +36,7 @@ export function isSilence(thrown: unknown): boolean {
   )
 }
 
-export function keyIsGone(): GatewayError {
+export function keyRevoked(): GatewayError {
   return new GatewayError(
     'unauthorized',
     'The API key or session of this call was deleted or has expired.',
@@ -46,7 +46,7 @@ export function keyIsGone(): GatewayError {
 /** The reason why the caller may no longer call, after an upstream was asked. */
 function toRevoked(failure: UpstreamFailure): GatewayError {
   const { kind, message, code } =
-    failure.cause instanceof GatewayError ? failure.cause : keyIsGone()
+    failure.cause instanceof GatewayError ? failure.cause : keyRevoked()
   return new GatewayError(kind, message, { cause: failure, ...(code === null ? {} : { code }) })
 }
 

@@ -53,13 +53,18 @@ interface Failed {
   readonly thrown: unknown
 }
 
-interface Asked {
+interface PendingAttempt {
   readonly attempted: Promise<Attempted>
   readonly leave: Leaving
   readonly attempt: AttemptRecord | undefined
 }
 
-function ask(ports: AskPorts, input: Attempting, target: Target, failures: Failed[]): Asked {
+function ask(
+  ports: AskPorts,
+  input: Attempting,
+  target: Target,
+  failures: Failed[],
+): PendingAttempt {
   const leave = new Leaving()
   const { signal } = input.call.request
   if (signal.aborted) leave.abort()
@@ -73,7 +78,7 @@ function ask(ports: AskPorts, input: Attempting, target: Target, failures: Faile
  * Closes an answer that began at the same moment as the used answer, and ignores the attempt's
  * failure.
  */
-function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
+function cancel(clock: Stopwatch, { attempted, leave, attempt }: PendingAttempt): void {
   // Recorded immediately, because the call may be settled before the attempt notices.
   if (attempt !== undefined) giveUpAttempt(clock, attempt)
   leave.abort()

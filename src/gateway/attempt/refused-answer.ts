@@ -5,9 +5,9 @@ import type { AnswerHead } from '../../net/answer-parser.ts'
 import type { Exchange } from '../../net/exchange.ts'
 import type { HeaderFields } from '../../net/fields.ts'
 import {
-  type AskedTokens,
   CONTEXT_FULL,
   isContextFull,
+  type RequestedTokens,
   toContextBody,
   toContextMessage,
   toContextStatus,
@@ -38,7 +38,7 @@ export interface RefusedQuestion extends SentSecrets {
 
 export type AskingCall = Pick<AdmittedCall, 'admission'>
 
-export function askedTokensOf({ admission }: AskingCall): AskedTokens {
+export function requestedTokensOf({ admission }: AskingCall): RequestedTokens {
   return { inputTokens: admission.inputTokens, outputTokens: admission.outputCap }
 }
 
@@ -113,7 +113,9 @@ function refusalOf(
   const { envelope } = dialect
   const isFull = isContextFull(status, upstreamError)
   const described = describe({ status, headers }, target, upstreamError)
-  const message = isFull ? toContextMessage(described, envelope, askedTokensOf(call)) : described
+  const message = isFull
+    ? toContextMessage(described, envelope, requestedTokensOf(call))
+    : described
   const { type, code } = ERROR_POLICY.upstream_error
   const whole =
     envelope === 'nested' ? toNestedBody(body, upstreamError, { message, type, code }) : body

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError } from '../../core/errors.ts'
 import {
-  askedDelayMs,
   FOREIGN_REASONING,
   isForeignReasoning,
   isTargetsFault,
   isWorthRetrying,
   movesOn,
+  requestedDelayMs,
   retryDelayMs,
 } from './retry.ts'
 
@@ -95,5 +95,5 @@ test.each<[Record<string, string> | undefined, number]>([
   [{ 'retry-after-ms': '7', 'retry-after': '2' }, 7],
 ])('headers %j mean a wait of %d ms', (headers, ms) => {
   const more = headers === undefined ? {} : { headers }
-  expect(askedDelayMs(new GatewayError('upstream_error', '', more))).toBe(ms)
+  expect(requestedDelayMs(new GatewayError('upstream_error', '', more))).toBe(ms)
 })

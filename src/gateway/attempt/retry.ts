@@ -66,11 +66,11 @@ export function retryDelayMs(
   failure: GatewayError,
   random: () => number = Math.random,
 ): number {
-  const asked = Math.min(DELAYS.longestMs, askedDelayMs(failure))
-  return Math.max(random() * grownMs(retry - 1, DELAYS), asked)
+  const requested = Math.min(DELAYS.longestMs, requestedDelayMs(failure))
+  return Math.max(random() * grownMs(retry - 1, DELAYS), requested)
 }
 
-export function askedDelayMs(failure: GatewayError): number {
+export function requestedDelayMs(failure: GatewayError): number {
   const inMs = Number(failure.headers?.['retry-after-ms'])
   if (Number.isFinite(inMs) && inMs > 0) return inMs
   const inSeconds = Number(failure.headers?.['retry-after'])

@@ -34,11 +34,11 @@ export function listPriceOf(
 
 export function priceOfTarget(
   prices: Prices,
-  asked: Pick<PricedRecord, 'accountId' | 'target' | 'startedAt'>,
+  priced: Pick<PricedRecord, 'accountId' | 'target' | 'startedAt'>,
 ): ListPrice | undefined {
   const costOf = (used: Partial<Usage>): number | undefined => {
     const usage = { ...NOTHING, ...used }
-    const cost = prices.priceOf({ ...asked, usage, outcome: 'succeeded' })
+    const cost = prices.priceOf({ ...priced, usage, outcome: 'succeeded' })
     return cost?.status === 'exact' ? (cost.nanoUsd ?? undefined) : undefined
   }
   const input = costOf({ inputTokens: TOKENS })

@@ -64,9 +64,10 @@ export class TargetOrder {
         (breakers.firstByteMsOf(healthKey(gate, right)) ?? -1),
     )
     if (rotation.calls % EXPLORED_SHARE !== 0) return byTime
-    const lastAsked = (target: GateTarget) => breakers.lastAnsweredAtMsOf(healthKey(gate, target))
+    const lastAnswered = (target: GateTarget) =>
+      breakers.lastAnsweredAtMsOf(healthKey(gate, target))
     const longestAgo = byTime.reduce((left, right) =>
-      lastAsked(right) < lastAsked(left) ? right : left,
+      lastAnswered(right) < lastAnswered(left) ? right : left,
     )
     return [longestAgo, ...byTime.filter((target) => target !== longestAgo)]
   }

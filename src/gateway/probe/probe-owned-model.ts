@@ -93,8 +93,12 @@ async function askOnce(probing: Probing): Promise<Finding> {
   const [usual = 'authorization'] = places
   const question = MAIN_QUESTIONS[model.dialect]
   if (question === undefined)
-    return await probeFim(model, owned, (asked) =>
-      ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
+    return await probeFim(model, owned, (request) =>
+      ask(
+        { ...probing, owned: request.owned },
+        { path: request.path, body: () => request.body },
+        usual,
+      ),
     )
   let finding: Finding = unreachable(UNDECRYPTABLE)
   for (const [index, place] of places.entries()) {

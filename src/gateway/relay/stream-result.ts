@@ -143,8 +143,8 @@ function writtenIn({
  * reasoning is counted with the text.
  */
 function hiddenBytes({ call, target, seen }: Relayed, clock: SettlePorts['clock']): number {
-  const attempt = call.attempts.list.findLast((asked) => asked.target === target.name)
+  const attempt = call.attempts.list.findLast((each) => each.target === target.name)
   if (attempt?.writesUnseen !== true) return 0
   const { at, bytes } = seen.firstText ?? { at: seen.leftAt ?? clock.elapsed(), bytes: 0 }
-  return Math.max(0, unseenBytesIn(at - attempt.askedAt) - bytes)
+  return Math.max(0, unseenBytesIn(at - attempt.begunAt) - bytes)
 }

@@ -193,10 +193,10 @@ interface UsedPart {
   readonly payer?: CallCredential
 }
 
-type AskedCall = Pick<AdmittedCall, 'dialect' | 'accepted' | 'admission' | 'attempts'>
+type SettledCall = Pick<AdmittedCall, 'dialect' | 'accepted' | 'admission' | 'attempts'>
 
 interface EndedCall {
-  readonly asked: AskedCall
+  readonly asked: SettledCall
   readonly target: string | null
   readonly reported: Usage | null
   readonly unreportedBytes: number | undefined
@@ -224,18 +224,18 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
 }
 
 /** The upstream was working until the attempt was given up, so its output is estimated. */
-function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
-  const outputTokens = unseenTokens(asked, attempt)
+function abandoned(call: SettledCall, attempt: AttemptRecord): UsedPart {
+  const outputTokens = unseenTokens(call, attempt)
   return {
-    ...timedOut(asked, attempt),
-    usage: { ...onlyInput(asked.admission.inputTokens), outputTokens },
-    toolUses: unseenUses(asked),
+    ...timedOut(call, attempt),
+    usage: { ...onlyInput(call.admission.inputTokens), outputTokens },
+    toolUses: unseenUses(call),
   }
 }
 
 /** The upstream may have read the request, so only the input is charged. */
-function timedOut(asked: AskedCall, { target, isPlatforms }: AttemptRecord): UsedPart {
-  const usage = onlyInput(asked.admission.inputTokens)
+function timedOut(call: SettledCall, { target, isPlatforms }: AttemptRecord): UsedPart {
+  const usage = onlyInput(call.admission.inputTokens)
   return { target, usage, isEstimated: true, payer: isPlatforms ? 'platform' : 'own' }
 }
 
@@ -255,16 +255,16 @@ export function unseenBytesIn(silentMs: number): number {
 }
 
 function unseenTokens(
-  { admission: { outputCap = Number.POSITIVE_INFINITY } }: AskedCall,
-  { writesUnseen, askedAt, failedAt }: AttemptRecord,
+  { admission: { outputCap = Number.POSITIVE_INFINITY } }: SettledCall,
+  { writesUnseen, begunAt, failedAt }: AttemptRecord,
 ): number {
   if (!writesUnseen || failedAt === null) return 0
-  return Math.min(outputCap, estimateTextTokens(unseenBytesIn(failedAt - askedAt)))
+  return Math.min(outputCap, estimateTextTokens(unseenBytesIn(failedAt - begunAt)))
 }
 
 /** A stream shows a tool use before it runs; a complete answer shows nothing until its end. */
-function unseenUses(asked: AskedCall): ToolUses {
-  return asked.accepted.stream ? NO_USES : atLeastOneEach(asked.admission.tools)
+function unseenUses(call: SettledCall): ToolUses {
+  return call.accepted.stream ? NO_USES : atLeastOneEach(call.admission.tools)
 }
 
 function sumUsed(parts: readonly UsedPart[]): Usage | null {
@@ -318,7 +318,7 @@ function onlyInput(inputTokens: number): Usage {
 }
 
 /** Whether the cost is an estimate at any price, as far as `used` shows. */
-function isUsageEstimated({ admission }: AskedCall, used: readonly UsedPart[]): boolean {
+function isUsageEstimated({ admission }: SettledCall, used: readonly UsedPart[]): boolean {
   return used.length > 1 || admission.otherPrices.length > 0 || !used.every(isReported)
 }
 
@@ -338,7 +338,7 @@ function isUsual(served: ServedAs, kind: keyof ServedAs): boolean {
 }
 
 interface UnpricedCall extends PricedRecord {
-  readonly asked: AskedCall
+  readonly asked: SettledCall
 }
 
 function priceUsed(
@@ -358,7 +358,7 @@ function priceUsed(
     : priceParts(prices, used, call, others)
 }
 
-function hasSentNothing({ attempts: { list } }: AskedCall): boolean {
+function hasSentNothing({ attempts: { list } }: SettledCall): boolean {
   return list.length > 0 && list.every(({ isSent }) => !isSent)
 }
 
@@ -410,7 +410,7 @@ const NO_TOOLS: Admission['tools'] = []
  * The prices at the time of the attempt, so changing or deleting the model does not affect calls
  * that wait for a price.
  */
-function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
+function ownedPricesOf({ attempts }: SettledCall, target: string | null) {
   for (const attempt of attempts.list) if (attempt.target === target) return attempt.ownedPrices
   return undefined
 }
@@ -418,7 +418,7 @@ function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
 /**
  * True when a target was asked in another dialect. Such a translation drops the provider's tools.
  */
-function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
+function isTranslated({ attempts }: SettledCall, target: string | null): boolean {
   return attempts.list.some((attempt) => attempt.target === target && attempt.isTranslated)
 }
 

@@ -130,7 +130,7 @@ export function translate({
     traits: target.traits,
     sealOrigin: target.sealOrigin,
     refusesStreamOptions,
-    askedFeatures: bridged.taken.length === 0 ? undefined : bridged.taken,
+    requestedFeatures: bridged.taken.length === 0 ? undefined : bridged.taken,
   })
   const isAdapted = (feature: Feature) => ADAPTED_FEATURES.has(feature)
   const lost = [...fitted.ignored, ...encoded.ignored.filter((feature) => !isAdapted(feature))]
@@ -138,12 +138,12 @@ export function translate({
   const ignored = nameIgnored(caller, client, [lost, bridged.lost])
   if (isStrict) {
     // A strict caller is responsible for its own request, not for its gate's defaults.
-    const asked = lost.filter(
+    const requested = lost.filter(
       (feature) =>
         !isDefaulted(feature, caller.defaults, target.traits) &&
         !isNeutral(feature, request[feature as keyof ChatRequest]),
     )
-    refuseIgnored(target, nameIgnored(caller, client, [asked, bridged.lost]))
+    refuseIgnored(target, nameIgnored(caller, client, [requested, bridged.lost]))
   }
   const showsImages = caller.codec.showsImages === true
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
@@ -198,7 +198,7 @@ const OBEYED = new Set(['stream_options'])
 function nameIgnored(
   caller: CallerRequest,
   client: UpstreamCodec,
-  [features, asked]: readonly [features: readonly Feature[], asked: readonly string[]],
+  [features, lostFeatures]: readonly [features: readonly Feature[], asked: readonly string[]],
 ): string[] {
   const request = caller.decoded
   const taken = client.takes?.[request.family]
@@ -208,7 +208,7 @@ function nameIgnored(
     isKnown(name) || isNeutral(name, value) ? [] : [name],
   )
   const named = features.map((feature) => caller.codec.nameFeature(feature))
-  return [...new Set([...request.ignored, ...unknown, ...named, ...asked])]
+  return [...new Set([...request.ignored, ...unknown, ...named, ...lostFeatures])]
 }
 
 const NO_FEATURES: BridgedFeatures = { taken: [], lost: [], renamed: [] }
@@ -220,8 +220,8 @@ function bridgeCallers(
 ): BridgedFeatures {
   if (features.length === 0 || client.family === decoded.family) return NO_FEATURES
   if (target.features === undefined) return { ...NO_FEATURES, lost: features }
-  const asked = features.map((name) => name.slice(featureHeader.length + 1)).join()
-  return nameFeatures(featureHeader, bridgeFeatures(asked, target.features))
+  const requested = features.map((name) => name.slice(featureHeader.length + 1)).join()
+  return nameFeatures(featureHeader, bridgeFeatures(requested, target.features))
 }
 
 export function nameFeatures(header: string, bridged: BridgedFeatures): BridgedFeatures {

@@ -171,9 +171,9 @@ export function planThinking(
   if (reasoning === undefined) return off
   const { effort, thinking } = reasoning
   if (effort === 'none') return { ...off, member: turnOff(target, ignored) }
-  const asked = effortOf(reasoning)
-  const isAsked = thinking === 'on' || asked !== undefined
-  if (!isAsked) return off
+  const requested = effortOf(reasoning)
+  const isRequested = thinking === 'on' || requested !== undefined
+  if (!isRequested) return off
   const giveUp = (): ThinkingPlan => {
     ignored.add('reasoning')
     return off
@@ -181,8 +181,8 @@ export function planThinking(
   if (mode !== 'adaptive' && mode !== 'budget') return giveUp()
   const display = present({ display: reasoning.display }) as JsonRecord
   if (mode === 'adaptive') {
-    const word = EFFORTS[asked ?? '']
-    if (asked !== undefined && word === undefined) return giveUp()
+    const word = EFFORTS[requested ?? '']
+    if (requested !== undefined && word === undefined) return giveUp()
     if (effort !== undefined && word !== effort) ignored.add('reasoning.effort')
     const outputConfig = present({ effort: word }) as JsonRecord
     if (thinking === 'unsaid') return { ...off, outputConfig }

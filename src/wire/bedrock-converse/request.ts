@@ -43,7 +43,7 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
         outputConfig: encodeFormat(request.responseFormat, target, ignored),
         additionalModelRequestFields: unlessEmpty({
           ...reasoning.fields,
-          ...present({ anthropic_beta: target.askedFeatures }),
+          ...present({ anthropic_beta: target.requestedFeatures }),
         } as JsonRecord),
       }),
     } as JsonRecord,
@@ -74,10 +74,10 @@ function planReasoning(
   ignored: Set<Feature>,
 ): ReasoningPlan {
   if (target.traits.reasoning === 'effort') {
-    const asked = effortOf(request.reasoning)
-    const word = EFFORTS[asked ?? '']
-    if (asked !== undefined && word === undefined) ignored.add('reasoning')
-    else if (request.reasoning?.effort !== undefined && word !== asked)
+    const requested = effortOf(request.reasoning)
+    const word = EFFORTS[requested ?? '']
+    if (requested !== undefined && word === undefined) ignored.add('reasoning')
+    else if (request.reasoning?.effort !== undefined && word !== requested)
       ignored.add('reasoning.effort')
     noteDisplay(request.reasoning, ignored)
     return {

@@ -89,9 +89,9 @@ export function fitEffort(
   effort: string | undefined,
   efforts: readonly ReasoningEffort[] | undefined,
 ): string | undefined {
-  const asked = (REASONING_EFFORTS as readonly (string | undefined)[]).indexOf(effort)
-  if (efforts === undefined || asked < 0) return effort
-  const distance = (word: ReasoningEffort) => Math.abs(REASONING_EFFORTS.indexOf(word) - asked)
+  const requested = (REASONING_EFFORTS as readonly (string | undefined)[]).indexOf(effort)
+  if (efforts === undefined || requested < 0) return effort
+  const distance = (word: ReasoningEffort) => Math.abs(REASONING_EFFORTS.indexOf(word) - requested)
   return REASONING_EFFORTS.filter((word) => efforts.includes(word)).toSorted(
     (left, right) => distance(left) - distance(right),
   )[0]

@@ -87,16 +87,16 @@ function encodeThinking(
   if (effort === 'none') return encodeLeast(traits, ignored)
   const isHidden = summary === 'none' || display === 'omitted' || thinking === 'unsaid'
   const thoughts = isHidden ? {} : { includeThoughts: true }
-  const asked = effortOf(reasoning)
+  const requested = effortOf(reasoning)
   if (traits.reasoning === 'level') {
-    const level = asked === 'minimal' ? lowestLevel(traits) : LEVELS[asked ?? '']
+    const level = requested === 'minimal' ? lowestLevel(traits) : LEVELS[requested ?? '']
     if (level !== undefined) {
       if (effort !== undefined && level !== effort.toUpperCase()) ignored.add('reasoning.effort')
       return { thinkingLevel: level, ...thoughts }
     }
-    if (asked === undefined) return thoughts
+    if (requested === undefined) return thoughts
   } else if (traits.reasoning === 'budget') {
-    const budget = budgetTokens ?? (asked === undefined ? MODELS_CHOICE : BUDGETS[asked])
+    const budget = budgetTokens ?? (requested === undefined ? MODELS_CHOICE : BUDGETS[requested])
     if (budget !== undefined) {
       if (effort !== undefined && effort !== 'high' && budget === BUDGETS.high)
         ignored.add('reasoning.effort')

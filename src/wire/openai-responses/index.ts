@@ -226,10 +226,10 @@ function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
   const wanted = JSON.stringify(ENCRYPTED_REASONING)
   const include = body.get('include')
   if (include === undefined) return [{ type: 'add', key: 'include', json: `[${wanted}]` }]
-  const asked = body.value(include)
-  if (!Array.isArray(asked) || asked.length === 0)
+  const requested = body.value(include)
+  if (!Array.isArray(requested) || requested.length === 0)
     return [{ type: 'replace', member: include, json: `[${wanted}]` }]
-  if (asked.includes(ENCRYPTED_REASONING)) return []
+  if (requested.includes(ENCRYPTED_REASONING)) return []
   const spelling = new TextDecoder().decode(body.raw(include))
   return [{ type: 'replace', member: include, json: `${spelling.slice(0, -1)},${wanted}]` }]
 }

@@ -117,17 +117,17 @@ function encodeReasoning(
   ignored: Set<Feature>,
 ): JsonRecord | undefined {
   if (reasoning === undefined) return undefined
-  const asked = effortOf(reasoning)
+  const requested = effortOf(reasoning)
   if (traits.reasoning === undefined) {
-    if (asked !== 'none') ignored.add('reasoning')
+    if (requested !== 'none') ignored.add('reasoning')
     return undefined
   }
   // Without a requested summary the model shows no reasoning.
   if (reasoning.display !== 'omitted') noteDisplay(reasoning, ignored)
   // A model that always thinks refuses the effort `none`.
-  const isRefused = asked === 'none' && traits.alwaysReasons === true
+  const isRefused = requested === 'none' && traits.alwaysReasons === true
   if (isRefused) ignored.add('reasoning.effort')
-  const effort = isRefused ? undefined : asked === 'max' ? 'xhigh' : asked
+  const effort = isRefused ? undefined : requested === 'max' ? 'xhigh' : requested
   const summary = reasoning.summary === 'none' ? undefined : reasoning.summary
   return effort === undefined && summary === undefined ? undefined : present({ effort, summary })
 }

@@ -878,7 +878,7 @@ test('a head longer than what heads are put together in is not cut', async () =>
 })
 
 describe('a connection beyond what there are handles for', () => {
-  const ROOM = { isCrowded: false, mostConnections: 4 }
+  const FOUR_AT_MOST = { isCrowded: false, mostConnections: 4 }
 
   test('takes the place of one that never asked, then of one that waits, and of none that is served', async () => {
     const held = Promise.withResolvers<void>()
@@ -887,7 +887,7 @@ describe('a connection beyond what there are handles for', () => {
         if (request.url.endsWith('/held')) await held.promise
         return new Response('x')
       },
-      { room: ROOM },
+      { descriptors: FOUR_AT_MOST },
     )
     const served = await connectRaw(url)
     served.send(head('GET /held'))
@@ -917,7 +917,7 @@ describe('a connection beyond what there are handles for', () => {
     const body = Buffer.alloc(64 * 1024 * 1024, 'x')
     const { url } = open(
       async (request) => new WholeAnswer(200, '', request.url.endsWith('/long') ? body : NOTHING),
-      { connections: LIMITS, clock, room: { ...ROOM, mostConnections: 1 } },
+      { connections: LIMITS, clock, descriptors: { ...FOUR_AT_MOST, mostConnections: 1 } },
     )
     const slow = await connectRaw(url)
     let bytes = 0

@@ -9,7 +9,7 @@ import {
   type ConnectionPorts,
 } from './client-connection.ts'
 import { ClientRequest } from './client-request.ts'
-import type { HandleRoom } from './handle-room.ts'
+import type { DescriptorMonitor } from './descriptor-monitor.ts'
 import { type Answer, type HttpRequest, WholeAnswer } from './messages.ts'
 import { stopAccepting } from './stop-accepting.ts'
 import { CalmClock } from './wait-until-calm.ts'
@@ -31,7 +31,7 @@ export type Handle = (request: HttpRequest, addressOf: AddressOf) => Promise<Ans
 
 export interface ListenOptions {
   readonly connections?: ConnectionLimits | undefined
-  readonly room?: Pick<HandleRoom, 'isCrowded' | 'mostConnections'> | undefined
+  readonly descriptors?: Pick<DescriptorMonitor, 'isCrowded' | 'mostConnections'> | undefined
   readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
   /** Reports a handler's error. The client gets the request id. */
   readonly onBroken?: (thrown: unknown, requestId: string) => void
@@ -72,7 +72,7 @@ export interface ListenSettings {
 export function listen(
   address: Address,
   handle: Handle,
-  { connections: limits = USUAL, room, clock = systemClock, onBroken }: ListenOptions = {},
+  { connections: limits = USUAL, descriptors, clock = systemClock, onBroken }: ListenOptions = {},
 ): Listener {
   const open = new Set<ClientConnection>()
   let isDraining = false
@@ -82,7 +82,7 @@ export function listen(
     const now = clock.elapsed()
     for (const connection of open) connection.sweep(now)
   }
-  const mostOpen = room?.mostConnections ?? Number.POSITIVE_INFINITY
+  const mostOpen = descriptors?.mostConnections ?? Number.POSITIVE_INFINITY
   /**
    * Closes the oldest connection without a request in progress, so silent connections cannot block
    * others. Connections that never sent a request go first: on the others, a next request may be on
@@ -112,7 +112,7 @@ export function listen(
     limits,
     now: () => clock.elapsed(),
     dateLine: createDateLines(clock),
-    isCrowded: () => isDraining || room?.isCrowded === true,
+    isCrowded: () => isDraining || descriptors?.isCrowded === true,
     handle(request) {
       if (isDraining) lastRequestAt = performance.now()
       return handle(request, addressOf)

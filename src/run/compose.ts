@@ -36,7 +36,7 @@ import type { AddressOf } from '../net/client-address.ts'
 import { ConnectionPools, Routes } from '../net/connection-pools.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { type Answer, type HttpRequest, toResponse } from '../net/messages.ts'
-import { areUsedUp, type HandleFigures, ownHandles } from '../net/open-handles.ts'
+import { areUsedUp, type DescriptorFigures, ownDescriptors } from '../net/open-descriptors.ts'
 import { Proxies } from '../net/proxies.ts'
 import { SocketExchange } from '../net/socket-exchange.ts'
 import { TrustedHosts } from '../net/trusted-hosts.ts'
@@ -203,9 +203,9 @@ export async function composeGatehouse({
   webhooks.sender.wake()
   webhooks.tokenEnds.start()
   const pools = new ConnectionPools(clock, settings.connections)
-  const handles = ownHandles()
+  const descriptors = ownDescriptors()
   const watched = {
-    ...{ log, journal, breakers, pools, worker, handles },
+    ...{ log, journal, breakers, pools, worker, descriptors },
     ...{ watch: state.watch, tagLabels: state.tagLabels, redis: shared.redis, node: node?.state },
     // The supervisor reads the file first and counts the reloads of all workers, so a worker counts
     // none.
@@ -246,7 +246,7 @@ export async function composeGatehouse({
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,
     revoked,
-    isOutOfHandles: handles === undefined ? undefined : () => areUsedUp(handles),
+    isOutOfDescriptors: descriptors === undefined ? undefined : () => areUsedUp(descriptors),
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
     commitAfterMs: settings.commitAfterMs,
@@ -332,7 +332,7 @@ interface Watched {
   readonly worker: TelemetryOfWorker | undefined
   readonly node: JoinedNode['state'] | undefined
   readonly pools: ConnectionPools
-  readonly handles: HandleFigures | undefined
+  readonly descriptors: DescriptorFigures | undefined
   readonly reloads: { readonly refused: number } | undefined
   readonly tagLabels: TagLabels | undefined
 }
@@ -348,7 +348,7 @@ function openTelemetry(
     node,
     worker,
     pools,
-    handles,
+    descriptors,
     reloads,
     tagLabels,
   }: Watched,
@@ -363,7 +363,7 @@ function openTelemetry(
     ),
     sources: {
       connections: () => pools.counts(),
-      handles,
+      handles: descriptors,
       reloads,
       journal: () => journal.state(),
       shipperLag: () => shipperLagSeconds(journal.closed),

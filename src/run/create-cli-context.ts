@@ -40,9 +40,9 @@ export function createCliContext(
     },
     async examine() {
       const { examine } = await import('../doctor/examine.ts')
-      const { ownHandles } = await import('../net/open-handles.ts')
+      const { ownDescriptors } = await import('../net/open-descriptors.ts')
       const { version, dependencies } = packageJson
-      const openFiles = ownHandles()?.most
+      const openFiles = ownDescriptors()?.most
       return await examine({ environment, version, pinnedRuntime: dependencies.bun, openFiles })
     },
   }

@@ -7,7 +7,7 @@ import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import { boundByAddress } from '../gateway/bound-by-address.ts'
 import type { ConnectionLimits } from '../net/client-connection.ts'
-import { watchHandles } from '../net/handle-room.ts'
+import { monitorDescriptors } from '../net/descriptor-monitor.ts'
 import { type Handle, type Listener, listen } from '../net/listen.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
 import type { Sandbox } from '../sandbox/start-sandbox.ts'
@@ -74,7 +74,7 @@ export async function serve({
     const address = { host: settings.host, port: settings.port, isShared: channel !== undefined }
     listener = listen(address, doorOf(gatehouse, settings), {
       connections: connectionLimits(settings),
-      room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
+      descriptors: monitorDescriptors({ clock: systemClock, onChange: logDescriptors(log) }),
       onBroken: logBroken(log),
     })
     if (channel === undefined) metrics = listenForMetrics(gatehouse.metrics, settings, log)
@@ -143,7 +143,7 @@ function connectionLimits({ idleConnectionMs, keepAliveMs, timeouts }: Settings)
   }
 }
 
-function tellHandles(log: Log) {
+function logDescriptors(log: Log) {
   return (isCrowded: boolean, figures: { readonly open: number; readonly most: number }) =>
     isCrowded
       ? log.warn(figures, 'nearly all file descriptors are in use: idle connections are closed')

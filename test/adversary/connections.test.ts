@@ -283,14 +283,14 @@ test('a client that reads nothing of an endless answer loses it', async () => {
 })
 
 test('a connection closes after its answer if nearly no handles are left', async () => {
-  const room = { isCrowded: true, mostConnections: Number.POSITIVE_INFINITY }
+  const descriptors = { isCrowded: true, mostConnections: Number.POSITIVE_INFINITY }
   const address = { host: '127.0.0.1', port: 0 }
-  const crowded = listen(address, gatehouse.serve, { room })
+  const crowded = listen(address, gatehouse.serve, { descriptors })
   const connection = await connectRaw(crowded.url)
   connection.send(head('GET /healthz'))
   await pollUntil('the end of the connection', () => connection.closed)
   expect(connection.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
-  room.isCrowded = false
+  descriptors.isCrowded = false
   const kept = await connectRaw(crowded.url)
   kept.send(head('GET /healthz'))
   await pollUntil('the answer', () => kept.answer().complete)

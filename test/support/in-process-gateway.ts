@@ -233,7 +233,7 @@ export class InProcessGateway {
       upstream: this.upstream,
       deadlines: this.deadlines,
       revoked: { reasonFor: (call) => this.#revoked.reasonFor(call) },
-      isOutOfHandles: script.isOutOfHandles,
+      isOutOfDescriptors: script.isOutOfHandles,
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
       commitAfterMs: script.commitAfterMs ?? COMMIT_AFTER_MS,

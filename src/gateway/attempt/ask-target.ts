@@ -30,7 +30,7 @@ import type { SeenReasoning } from '../settle/seen-reasoning.ts'
 import { namedMember, refusedMember, refusesStreamOptions } from './adapt-members.ts'
 import { type AnswerExpectation, type BegunAnswer, beginAnswer } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
-import { isOurEnd, isSilence, outOfHandles, toFailure } from './failures.ts'
+import { isOurEnd, isSilence, outOfDescriptors, toFailure } from './failures.ts'
 import {
   type Attempting,
   joinNames,
@@ -54,7 +54,7 @@ export interface AskPorts extends OutgoingPorts {
   /** Undefined: no caller loses the right to call during a call. */
   readonly revoked?: Pick<RevokedCalls, 'reasonFor'> | undefined
   /** True when the process has no file descriptor left for a connection. Undefined: unknown. */
-  readonly isOutOfHandles?: (() => boolean) | undefined
+  readonly isOutOfDescriptors?: (() => boolean) | undefined
 }
 
 export interface Attempted {
@@ -147,7 +147,7 @@ async function askOnce(
     return { target, answer, ignored: joinNames(ignored, lost), adapted }
   } catch (raised) {
     exchange?.close()
-    const thrown = isOurShortage(ports, raised) ? outOfHandles(raised) : raised
+    const thrown = isOwnShortage(ports, raised) ? outOfDescriptors(raised) : raised
     const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
     attempt.isSent = exchange?.isSent === true
     if (isCancelled || isOurEnd(thrown)) giveUpAttempt(clock, attempt)
@@ -321,7 +321,7 @@ async function resolve(
   }
 }
 
-function isOurShortage({ isOutOfHandles }: AskPorts, thrown: unknown): boolean {
+function isOwnShortage({ isOutOfDescriptors: isOutOfHandles }: AskPorts, thrown: unknown): boolean {
   const hasFailed = thrown instanceof UpstreamFailure && thrown.type === 'connect_failed'
   return hasFailed && isOutOfHandles?.() === true
 }

@@ -3,7 +3,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../net/upstream-failure.ts'
 import { SseFrameTooLargeError } from '../../wire/sse.ts'
 
-const OUT_OF_HANDLES = 'out_of_handles'
+const OUT_OF_DESCRIPTORS = 'out_of_handles'
 const RETRY_SECONDS = '1'
 
 const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
@@ -50,16 +50,16 @@ function toRevoked(failure: UpstreamFailure): GatewayError {
   return new GatewayError(kind, message, { cause: failure, ...(code === null ? {} : { code }) })
 }
 
-export function outOfHandles(cause: unknown): GatewayError {
+export function outOfDescriptors(cause: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
     'The gateway has no file descriptor left for another connection. Try again soon.',
-    { code: OUT_OF_HANDLES, headers: { 'retry-after': RETRY_SECONDS }, cause },
+    { code: OUT_OF_DESCRIPTORS, headers: { 'retry-after': RETRY_SECONDS }, cause },
   )
 }
 
-export function isOutOfHandles({ kind, code }: GatewayError): boolean {
-  return kind === 'unavailable' && code === OUT_OF_HANDLES
+export function isOutOfDescriptors({ kind, code }: GatewayError): boolean {
+  return kind === 'unavailable' && code === OUT_OF_DESCRIPTORS
 }
 
 /** @param target `provider/model`, named in the message for the caller */

@@ -1,7 +1,7 @@
 /** Decides whether and when a failed attempt is repeated. */
 import type { GatewayError } from '../../core/errors.ts'
 import { grownMs } from '../../core/retry-delay.ts'
-import { isOutOfHandles } from './failures.ts'
+import { isOutOfDescriptors } from './failures.ts'
 
 /**
  * Statuses of temporary failures: a timeout, a conflict, a failed model (424), a limit.
@@ -27,14 +27,14 @@ export function movesOn(failure: GatewayError): boolean {
     failure.targetFault !== undefined ||
     isAddressRefused(failure) ||
     // This process cannot open a connection, but another target may have an open connection.
-    isOutOfHandles(failure)
+    isOutOfDescriptors(failure)
   )
 }
 
 /** True when the failure counts against the target's health. */
 export function isTargetsFault(failure: GatewayError): boolean {
-  const isNobodys = isForeignReasoning(failure) || isOutOfHandles(failure)
-  return movesOn(failure) && failure.status !== 409 && !isNobodys
+  const isBlameless = isForeignReasoning(failure) || isOutOfDescriptors(failure)
+  return movesOn(failure) && failure.status !== 409 && !isBlameless
 }
 
 const DELAYS = { firstMs: 200, longestMs: 8_000 }
@@ -47,7 +47,7 @@ export function isWorthRetrying(failure: GatewayError): boolean {
 }
 
 export function mayPass(failure: GatewayError): boolean {
-  return isWorthRetrying(failure) || isOutOfHandles(failure)
+  return isWorthRetrying(failure) || isOutOfDescriptors(failure)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Counts this process's open file descriptors and reads their limit, on Linux only. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
-export interface HandleFigures {
+export interface DescriptorFigures {
   readonly most: number
   count(): number
 }
@@ -12,16 +12,16 @@ const FOLDER = '/proc/self/fd'
  */
 const NEARLY = 4
 
-export function ownHandles(): HandleFigures | undefined {
+export function ownDescriptors(): DescriptorFigures | undefined {
   const most = readLimit()
-  return most === undefined ? undefined : { most, count: () => countHandles(most) }
+  return most === undefined ? undefined : { most, count: () => countDescriptors(most) }
 }
 
 /**
  * True when a connection may have failed for lack of file descriptors: the runtime reports
  * `ECONNREFUSED` then too.
  */
-export function areUsedUp({ most, count }: HandleFigures): boolean {
+export function areUsedUp({ most, count }: DescriptorFigures): boolean {
   return count() >= most - NEARLY
 }
 
@@ -39,7 +39,7 @@ function readLimit(): number | undefined {
 }
 
 /** Linux 6.2 and newer report the number as the folder's size; older versions need a count. */
-function countHandles(most: number): number {
+function countDescriptors(most: number): number {
   const { size } = statSync(FOLDER)
   if (size > 0) return size
   try {

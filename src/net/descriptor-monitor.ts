@@ -3,33 +3,33 @@
  * server can neither accept connections, call upstreams nor write files.
  */
 import type { Timekeeper } from '../core/clock.ts'
-import { type HandleFigures, ownHandles } from './open-handles.ts'
+import { type DescriptorFigures, ownDescriptors } from './open-descriptors.ts'
 
 /** Above this share of descriptors, idle connections are closed. */
 const CROWDED_AT = 0.8
 const LOOK_EVERY_MS = 1_000
 
-export interface HandleRoom {
+export interface DescriptorMonitor {
   readonly isCrowded: boolean
   /** Maximum number of client connections. Upstreams and files use the other file descriptors. */
   readonly mostConnections: number
   close(): void
 }
 
-export interface HandleRoomOptions {
+export interface DescriptorMonitorOptions {
   readonly clock: Pick<Timekeeper, 'every'>
   readonly onChange: (
     isCrowded: boolean,
     figures: { readonly open: number; readonly most: number },
   ) => void
-  readonly figures?: HandleFigures | undefined
+  readonly figures?: DescriptorFigures | undefined
 }
 
-export function watchHandles({
+export function monitorDescriptors({
   clock,
   onChange,
-  figures = ownHandles(),
-}: HandleRoomOptions): HandleRoom {
+  figures = ownDescriptors(),
+}: DescriptorMonitorOptions): DescriptorMonitor {
   let isCrowded = false
   // The figures are available only on Linux.
   if (figures === undefined)

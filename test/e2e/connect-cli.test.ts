@@ -310,6 +310,16 @@ describe('a person at a terminal', () => {
     })
   })
 
+  test('keeps the saved token for a second client by an empty answer', async () => {
+    expect((await connect('codex')).exitCode).toBe(0)
+    const person = { secret: '', yes: true }
+    const ran = await run([...claude, '--gate', 'demo'], { GATEHOUSE_TOKEN: '' }, person)
+    expect(ran.exitCode).toBe(0)
+    expect(ran.stderr).toContain('? Access token (Enter: the saved one)\n')
+    expect(ran.stderr).not.toContain('was replaced')
+    expect(await read(TOKEN_FILE)).toBe(token)
+  })
+
   test.each([
     ['cancels the choice', {}, 130],
     ['cancels the choice of the small gate', { choices: ['demo'] }, 130],
@@ -386,13 +396,21 @@ test('the token stays while a connected client needs it', async () => {
 test('the limits of the gate are written for clients that would assume others', async () => {
   const claude = '.claude/settings.json'
   await write(claude, '{"env": {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "9"}}')
-  expect((await connect('claude-code')).exitCode).toBe(0)
+  const assumed =
+    "The context of the gate 'demo' is not known, so Claude Code assumes a million tokens"
+  expect(await connect('claude-code')).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining(assumed),
+  })
   const windowOf = async () => JSON.parse(await read(claude)).env.CLAUDE_CODE_MAX_CONTEXT_TOKENS
   // The context of the gate is not known.
   expect(await windowOf()).toBe('9')
   const facts = ['--fact', 'contextTokens=123000', '--fact', 'maxOutputTokens=4000']
   await manage('gates', 'update', 'demo', ...facts)
-  expect((await connect('claude-code')).exitCode).toBe(0)
+  expect(await connect('claude-code')).toMatchObject({
+    exitCode: 0,
+    stderr: expect.not.stringContaining('is not known'),
+  })
   expect(await windowOf()).toBe('123000')
   expect((await run(['connect', 'claude-code', '--undo', '--yes'])).exitCode).toBe(0)
   expect(await windowOf()).toBe('9')

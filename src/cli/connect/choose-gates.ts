@@ -24,9 +24,11 @@ export interface Access {
   readonly token: string
 }
 
+/** @param saved the token that an earlier client was connected with */
 export async function readAccess(
   { environment, folder }: CliContext,
   { url, tokenFile }: AccessFlags,
+  saved: string | undefined,
 ): Promise<Access> {
   const address = url ?? environment.GATEHOUSE_URL
   if (!address)
@@ -36,11 +38,17 @@ export async function readAccess(
     throw new CliError('usage', `The address must be ${GATEWAY_ADDRESS_FORM}.`)
   const token =
     tokenFile === undefined
-      ? environment.GATEHOUSE_TOKEN || (await readSecret('Access token'))
+      ? environment.GATEHOUSE_TOKEN || (await askToken(saved))
       : (await readFile(resolve(folder, tokenFile), 'utf8')).trim()
   const objection = token === '' ? 'is empty' : describeUnusableKey(token)
   if (objection !== undefined) throw new CliError('unauthorized', `The token ${objection}.`)
   return { gateway, token }
+}
+
+/** A saved token goes to another address only if the person agrees, by an empty answer. */
+async function askToken(saved: string | undefined): Promise<string> {
+  if (saved === undefined || !canAsk()) return await readSecret('Access token')
+  return (await readSecret('Access token (Enter: the saved one)')) || saved
 }
 
 export interface GateFlags {

@@ -97,6 +97,7 @@ export const CLIENTS = {
       join(environment.CLAUDE_CONFIG_DIR || join(homeOf(environment), '.claude'), 'settings.json'),
     hasSmallGate: true,
     precedence: ['ANTHROPIC_AUTH_TOKEN'], // provider-name-ok: a variable of Claude Code
+    assumedContext: 'a million tokens, unless CLAUDE_CODE_MAX_CONTEXT_TOKENS is set',
     ...jsonSettings(CLAUDE_CODE),
     testCall: (gate) => ({
       operation: 'POST /v1/messages',

@@ -8,7 +8,7 @@ import { asJson, example } from '../program-parts.ts'
 import { terminal } from '../terminal.ts'
 import { type AccessFlags, chooseGates, type GateFlags, readAccess } from './choose-gates.ts'
 import { CLIENTS, configFolderOf } from './clients.ts'
-import type { ConnectedClient, GateLimits } from './connected-client.ts'
+import type { ConnectedClient, Connection, GateLimits } from './connected-client.ts'
 import { backupOf, ConnectedFiles } from './connected-files.ts'
 import { diffLines } from './line-diff.ts'
 
@@ -79,7 +79,7 @@ interface Work {
 async function connectClient(work: Work): Promise<void> {
   const { context, files, name, client, file, flags } = work
   const { now, before } = await files.read(name, file, client)
-  const { gateway, token } = await readAccess(context, flags)
+  const { gateway, token } = await readAccess(context, flags, await files.readToken())
   const asked = openGateway(gateway, {
     apiKey: token,
     cure: 'Ask for another one, or create it: gatehouse tokens create NAME.',
@@ -101,6 +101,7 @@ async function connectClient(work: Work): Promise<void> {
     ),
     ...gates,
   }
+  noteAssumedContext(client, gate, connection.limits)
   const after = client.write(before, connection, file)
   const changes = diffLines(now, after)
   if (!(await isAgreed(work, changes, 'Write'))) return
@@ -114,6 +115,18 @@ async function connectClient(work: Work): Promise<void> {
   printLine(
     `${client.title} works: a test call through ${tried.map((gate) => `'${gate}'`).join(' and ')} ` +
       `was answered.\nNext: ${client.start(file)}\nUndo: gatehouse connect ${name} --undo`,
+  )
+}
+
+function noteAssumedContext(
+  { title, assumedContext }: ConnectedClient,
+  gate: string,
+  limits: Connection['limits'],
+): void {
+  if (assumedContext === undefined || limits[gate]?.context !== undefined) return
+  printNote(
+    `The context of the gate '${gate}' is not known, so ${title} assumes ${assumedContext}. ` +
+      `Set it: gatehouse gates update ${gate} --fact contextTokens=N, and connect again.`,
   )
 }
 

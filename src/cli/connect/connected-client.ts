@@ -36,6 +36,8 @@ export interface ConnectedClient {
   /** Whether the client calls another gate for small tasks, such as titles. */
   readonly hasSmallGate: boolean
   readonly precedence: readonly string[]
+  /** What the client assumes where the context of a gate is not known, if that is a problem. */
+  readonly assumedContext?: string
   readonly write: (text: string, connection: Connection, file: string) => string
   /**
    * The text without the gateway's settings, with the settings of `former` instead.

@@ -145,7 +145,7 @@ interface UsedLimit {
 function exhausted({ name, message, ...used }: UsedLimit, window: UsageWindow): GatewayError {
   const words = message == null ? '' : ` ${message}`
   const until = Number.isFinite(window.endsAtMs)
-    ? ` until ${new Date(window.endsAtMs).toISOString()}`
+    ? ` until ${new Date(window.endsAtMs).toISOString().replace('.000Z', 'Z')}`
     : ''
   return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.${words}`, used)
 }

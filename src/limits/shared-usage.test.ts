@@ -186,8 +186,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     await tend(nodes)
     expect(await second?.admit({ estimatedTokens: 1 })).toMatchObject({
       kind: 'quota_exceeded',
-      message:
-        "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
+      message: "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00Z.",
     })
     expect(quotaOf(second, clock.nowMs)).toMatchObject({
       tokens: 100,

@@ -12,8 +12,7 @@ describe('the monthly quota', () => {
     expect(refusal).toMatchObject({
       kind: 'quota_exceeded',
       status: 429,
-      message:
-        "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
+      message: "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00Z.",
     })
     expect(refusal).toHaveProperty('headers', undefined)
     clock.nowMs = Date.parse('2026-12-01T00:00:00.000Z')
@@ -214,7 +213,7 @@ describe('budgets', () => {
       kind: 'quota_exceeded',
       limit: 'bud_1',
       message:
-        "The budget 'a budget' (bud_1) of this gate, 100 tokens a day, is used up until 2026-12-01T00:00:00.000Z.",
+        "The budget 'a budget' (bud_1) of this gate, 100 tokens a day, is used up until 2026-12-01T00:00:00Z.",
     })
     expect(isTicket(admit({ gateId: 'another' }))).toBe(true)
     usage.removeBudget('bud_1')

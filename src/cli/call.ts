@@ -4,6 +4,7 @@
 import { type Command, Option } from 'commander'
 import { createParser } from 'eventsource-parser'
 import type { Schemas } from '../contract/api.generated.ts'
+import { isAccessToken } from '../core/access-token.ts'
 import { dialectAt } from '../core/dialects.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, type JsonObject, notAGateway, readJsonObject, withClient } from './client.ts'
@@ -35,7 +36,7 @@ export function bindCall(program: Command, context: CliContext): void {
     .addOption(
       new Option(
         '--endpoint <name>',
-        'endpoint to call (the first that the gate supports)',
+        'endpoint to call (the first that the gate supports; with an access token: chat, or fim with --suffix)',
       ).choices(Object.keys(CALL_ENDPOINTS)),
     )
     .option('--system <text>', 'system prompt')
@@ -68,9 +69,13 @@ export function bindCall(program: Command, context: CliContext): void {
         maxTokens,
         stream: flags.stream && !isJson,
       }
+      // An access token cannot read gates, and chat reaches targets of every format.
+      const isToken = isAccessToken(context.environment.GATEHOUSE_API_KEY?.trim() ?? '')
+      const forToken = suffix === undefined ? CHAT : FIM
+      const known = named ?? (isToken ? forToken : undefined)
       await withClient(context, async (client) => {
         const endpoint =
-          (named === undefined ? undefined : CALL_ENDPOINTS[named]) ??
+          (known === undefined ? undefined : CALL_ENDPOINTS[known]) ??
           (await findEndpoint(client, question))
         await callGate(client, endpoint, question, isJson)
       })

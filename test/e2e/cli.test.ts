@@ -516,6 +516,16 @@ describe('against a server', () => {
     },
   )
 
+  test('calls a gate with an access token, which reads no gate', async () => {
+    const token = (await run(['tokens', 'create', 'caller'], { environment })).stdout.trim()
+    const withToken = { environment: { ...environment, GATEHOUSE_API_KEY: token } }
+    for (const flags of [[], ['--suffix', 'x'], ['--endpoint', 'responses']]) {
+      const ran = await run(['call', 'demo', 'Hello', ...flags], withToken)
+      expect(ran.stdout + ran.stderr).toMatch(/^(?:Sandbox echo: Hello|.*Sandbox middle)/)
+      expect(ran.exitCode).toBe(0)
+    }
+  })
+
   test('reads the prompt from standard input', async () => {
     const ran = await runCli(['call', 'demo', '-'], { environment, input: 'from a pipe' })
     expect(ran.stdout).toBe('Sandbox echo: from a pipe\n')

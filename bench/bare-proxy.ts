@@ -1,6 +1,6 @@
 /**
- * The least that a gateway on this runtime can be: reads the request, sends it on, answers. Knows
- * no key and no gate.
+ * The smallest possible gateway on this runtime: reads the request, forwards it and answers. Has no
+ * keys and no gates.
  */
 const upstream = process.argv[3] ?? ''
 

@@ -1,13 +1,13 @@
 /**
- * The least that a gateway can be on this runtime's sockets: reads the request, writes it into a
- * connection that is kept, answers. Believes every answer, has no deadlines and no back-pressure;
- * knows no key and no gate.
+ * The smallest possible gateway on this runtime's sockets: reads the request, writes it to a
+ * persistent connection and answers. Trusts every answer. Has no deadlines, back-pressure, keys or
+ * gates.
  */
 import type { Socket } from 'bun'
 
 const upstream = new URL(process.argv[3] ?? '')
 const isTls = upstream.protocol === 'https:'
-/** Those used last are used first. */
+/** Most recently used last; taken from the end. */
 const idle: Connection[] = []
 const NOTHING = Buffer.alloc(0)
 const HEAD_END = '\r\n\r\n'
@@ -22,7 +22,7 @@ interface Relay {
 interface Awaited {
   readonly status: number
   readonly type: string
-  /** Absent: in chunks. */
+  /** Undefined: chunked. */
   readonly bytes: number | undefined
 }
 

@@ -1,8 +1,6 @@
-/**
- * The requests that contenders are sent. Must not know who sends them.
- */
+/** Request bodies for the contenders. */
 
-/** A chat request of about that many bytes: one message, of nothing but one long text. */
+/** A chat request of about `bytes` bytes: one message with one long text. */
 export function chatBody(model: string, bytes: number): string {
   const text = 'The quick brown fox jumps over the lazy dog. '
     .repeat(Math.ceil(bytes / 45))
@@ -11,13 +9,15 @@ export function chatBody(model: string, bytes: number): string {
 }
 
 const TOOLS = 20
-/** Of a file, as an agent reads one: an escape at the end of each line and around each text. */
+/**
+ * A line of a file as an agent sends it: with an escape at its end and escapes around its string.
+ */
 const LINE = '  const label = toLabel(bytes, \'none\')\n  return { label, at: now(), of: "some" }\n'
 const LINES_OF_A_FILE = 28
 
 /**
- * What an agent sends with its next turn, of about that many bytes: its tools, and the files that it
- * read so far, so that what is looked at is many short texts.
+ * An agent's next turn, of about `bytes` bytes: its tools, and the files read so far. The body
+ * consists of many short strings.
  */
 export function agentBody(model: string, bytes: number): string {
   const tools = Array.from({ length: TOOLS }, (_, index) => toolOf(index))

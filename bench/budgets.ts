@@ -1,14 +1,12 @@
 /**
- * A sentence for each of the design's budgets: met or not, and by how much. The reasons are in
- * preface.md.
+ * States for each performance budget of the design whether it is met, and by how much. The reasons
+ * are in preface.md.
  */
 import { type Figures, format, type Results } from './report.ts'
 
 interface Budget {
   readonly text: string
-  /**
-   * The measured figure and its bar, in the budget's own unit; undefined when it was not measured.
-   */
+  /** The measured figure in the budget's unit; undefined when it was not measured. */
   readonly figure: (figures: Figures) => number | undefined
   readonly bar: number
   readonly isAtLeast?: boolean
@@ -41,7 +39,7 @@ function added(figures: Figures, measure: string): number | undefined {
   return ours === undefined || theirs === undefined ? undefined : ours - theirs
 }
 
-/** @returns undefined as soon as one was not measured: the rest might look met */
+/** @returns undefined if any value is missing, because the worst of the rest could look met */
 function worst(quotients: readonly (number | undefined)[]): number | undefined {
   const known = quotients.filter((one) => one !== undefined)
   return known.length < quotients.length ? undefined : Math.max(...known)

@@ -1,24 +1,25 @@
 /**
- * What stands between generator and upstream in a measurement. Each is a small file in contenders/.
+ * The port of a contender: a program between load generator and upstream. Each contender is a file
+ * in contenders/.
  */
 import type { PinnedProcess } from './pinned-process.ts'
 import type { Plan } from './plan.ts'
 
 /**
- * Load before anything is measured, until compilers have done their work: Portkey doubles its rate
- * in its first ten seconds, and Gatehouse's compilers yield to calls.
+ * Seconds of load before each measurement, until code is compiled. Portkey doubles its rate in its
+ * first ten seconds, and Gatehouse's compilers yield to calls.
  */
 export const WARM_UP_SECONDS = 12
 
 export interface RunningContender {
-  /** Where the generator sends a chat completion. */
+  /** The address for chat completions. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The model name that the body has to carry. */
+  /** The model name in the request body. */
   readonly model: string
-  /** Absent when there is nothing in between. */
+  /** Undefined without a program between generator and upstream. */
   readonly process?: PinnedProcess
-  /** From being started to its first answer, in milliseconds. */
+  /** Milliseconds from the start of the process to its first answer. */
   readonly startMs?: number
   stop(): Promise<void>
 }
@@ -26,41 +27,38 @@ export interface RunningContender {
 export interface StartOptions {
   /** The upstream's base address. */
   readonly url: string
-  /** For its files; removed after the run. */
+  /** For the contender's files; removed after the run. */
   readonly folder: string
-  /** Whether it will relay streams, for those that have to be told. */
+  /** True when the contender will relay streams. Some contenders need this setting. */
   readonly streams: boolean
-  /**
-   * The file with the certificate that the upstream's own comes from; absent where it speaks plain
-   * HTTP.
-   */
+  /** The file with the authority of the upstream's certificate. Undefined: plain HTTP. */
   readonly authority?: string
 }
 
 export interface Contender {
   readonly name: string
-  /** What is switched on, for the table's legend. */
+  /** The enabled features, for the table's legend. */
   readonly does: string
   /**
-   * It answers so few calls that a turn has to be longer: the others would wait for it until their
-   * runtimes throw their compiled code away.
+   * Answers so few calls that its turns must be longer. Such contenders run separately: while the
+   * others wait, their runtimes would discard compiled code.
    */
   readonly isSlow?: true
-  /** Leaves out what it cannot do in a time that anybody would wait, and what nobody asks of it. */
+  /** Removes measurements that would take too long or are irrelevant for this contender. */
   readonly narrow?: (plan: Plan) => Plan
   /**
-   * Installs what is missing, before anything is measured.
-   * @throws NotMeasured when it cannot be had here
+   * Installs missing programs before the measurements.
+   * @throws NotMeasured when a program is unavailable here
    */
   prepare?(): void
-  /** @returns undefined when nobody asked for it */
+  /** @returns undefined when this contender was not requested */
   start(upstream: StartOptions): Promise<RunningContender | undefined>
 }
 
-/** Its message is the reason, which the page prints. */
+/** The message is the reason, which the page shows. */
 export class NotMeasured extends Error {}
 
-/** For the environment of a program on this runtime: it reads its authorities when it starts. */
+/** Environment for a program on this runtime, which reads certificate authorities at its start. */
 export function trusting(authority: string | undefined): Readonly<Record<string, string>> {
   return authority === undefined ? {} : { NODE_EXTRA_CA_CERTS: authority }
 }

@@ -1,9 +1,10 @@
 /**
- * Asks a contender once before it is measured: a fast wrong answer is no result. Measures nothing.
+ * Checks a contender's answer before the measurements, because fast wrong answers would count as a
+ * result.
  */
 import type { RunningContender } from './contender.ts'
 
-/** @returns what is wrong with the answer, undefined when it is right */
+/** @returns the fault of the answer; undefined when the answer is right */
 export async function findFault(
   running: RunningContender,
   stream: boolean,

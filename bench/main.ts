@@ -1,5 +1,5 @@
 /**
- * `make bench`: every contender over every scenario, each in its turn in one run, as one table with
+ * `make bench`: measures every contender in every scenario in one run, and writes one table with
  * ratios.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ a quick run. Variants: each call sends a user, a session and a tag, and they are
 GATEWAY_URL (with GATEWAY_HEADERS, a JSON object, and GATEWAY_MODEL) adds a gateway of your own.`
 
 const RESULTS = 'bench/results'
-/** Peers that need time to install and to warm up are in the whole run alone. */
+/** Peers that take long to install and warm up are measured only in the full run. */
 const quickContenders: readonly Contender[] = [
   direct,
   nginx,

@@ -1,10 +1,10 @@
-/** Clients that leave: what each costs, and how soon the upstream stops working for nobody. */
+/** Clients that leave: the cost of each, and the time until the upstream stops its work. */
 import type { RunningContender } from './contender.ts'
 import { OPEN_STREAMS_PATH, promptOfPace } from './pace.ts'
 
 export interface Aborts {
   readonly cpuMicrosPerAbort: number
-  /** From the last client's leaving until the upstream has no open stream. */
+  /** Milliseconds from the last client's abort until the upstream has no open stream. */
   readonly releasedAfterMs: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every contender over every scenario, each in its turn. Decides what is measured in which order, and
- * knows no figure's meaning.
+ * Runs every contender in every scenario, in alternating turns. Decides only the order of the
+ * measurements.
  */
 import {
   type Contender,
@@ -30,11 +30,13 @@ import { type JsonUpstream, startJsonUpstream, startStreamUpstream } from './ups
 export const PARTS = ['start', 'whole', 'tls', 'streams', 'young', 'stored', 'workers'] as const
 export type Part = (typeof PARTS)[number]
 
-/** The question is what the runtime's client does there, and what ours does. */
+/** Measured before a TLS upstream, to compare the runtime's HTTP client with the gateway's own. */
 const BEFORE_TLS: readonly Contender[] = [nginx, bare, bareSockets, gatehouse]
-/** Of each load, in each round. */
+/** Turns of each load in each round. */
 const TURNS = 2
-/** Before those, where bodies have another size than those before: code of other branches is young. */
+/**
+ * Warm-up turns for bodies of a new size, because they run code branches that are not compiled yet.
+ */
 const WARM_UP_TURNS = 2
 const WARM_UP: Load = { bodyBytes: 1024, connections: 64 }
 const WHEN_YOUNG: readonly Contender[] = [bareSockets, gatehouse]
@@ -191,7 +193,7 @@ async function measureOnce(run: Run): Promise<void> {
   }
 }
 
-/** A contender that runs beside the others and waits for its turn. */
+/** A running contender, idle until its turn. */
 interface Standing {
   readonly contender: Contender
   readonly plan: Plan
@@ -201,15 +203,15 @@ interface Standing {
 
 interface Turns {
   readonly upstream: StartOptions
-  /** Once for each, before the first step. */
+  /** Called once for each contender, before the first step. */
   readonly begin: (one: Standing) => Promise<void>
   readonly steps: readonly ((one: Standing) => Promise<void>)[]
 }
 
 /**
- * Contenders run at once, and in each step each is asked in its turn, within seconds of the others: a
- * machine that grows slower does so for all of them. They share one core, and those that wait for
- * their turn do nothing. The slow ones have turns of their own afterwards.
+ * Starts all contenders, and measures them in turn in each step, within seconds of each other, so a
+ * machine that slows down affects all of them. The contenders share one core; waiting contenders
+ * are idle. Slow contenders have separate turns afterwards.
  */
 async function inTurn(run: Run, contenders: readonly Contender[], turns: Turns): Promise<void> {
   const isSlow = (one: Contender) => one.isSlow === true
@@ -255,7 +257,7 @@ async function takeTurns(
   }
 }
 
-/** What fails has no figure; ten minutes of other figures are not thrown away for it. */
+/** A failed measurement has no figure, and the run continues so that the other figures are kept. */
 async function orTell(run: Run, name: string, measure: () => Promise<void>): Promise<void> {
   try {
     await measure()
@@ -264,7 +266,7 @@ async function orTell(run: Run, name: string, measure: () => Promise<void>): Pro
   }
 }
 
-/** What cannot be had here is no fault of the run. */
+/** A contender that is unavailable here does not fail the run. */
 function tellMissing(notMeasured: Map<string, string>, name: string, failure: unknown): void {
   if (failure instanceof NotMeasured) {
     notMeasured.set(name, failure.message)

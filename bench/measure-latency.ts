@@ -1,7 +1,6 @@
 /**
- * Latency at a fixed rate. Each call is timed from the moment it was due, not from when the
- * generator got round to sending it: a stall counts for every call that waited behind it
- * (coordinated omission).
+ * Latency at a fixed rate. Each call is timed from the moment when it was due, not from when it was
+ * sent, so a stall counts for every call that it delays (coordinated omission).
  */
 
 import { chatBody } from './bodies.ts'
@@ -12,14 +11,14 @@ export interface Latency {
   readonly p99Ms: number
   readonly p999Ms: number
   /**
-   * Processor time of the contender for each call, with what it does between calls; absent when
-   * nothing is in between.
+   * The contender's processor time per call, including its work between calls. Undefined without a
+   * contender between generator and upstream.
    */
   readonly cpuMicrosPerCall?: number
   readonly failed: number
 }
 
-/** How exactly calls are sent and answers noticed. */
+/** Precision of sending calls and noticing answers. */
 const TICK_MS = 0.05
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
@@ -28,7 +27,10 @@ export async function measureLatency(
   load: {
     readonly perSecond: number
     readonly seconds: number
-    /** Of the seconds, those whose times do not count: code and connections warm up. Default 1. */
+    /**
+     * Seconds at the start whose calls are not counted, because code and connections warm up.
+     * Default: 1.
+     */
     readonly warmUpSeconds?: number
   },
 ): Promise<Latency> {
@@ -47,7 +49,7 @@ export async function measureLatency(
       if (response.status !== 200) throw new Error(`HTTP ${response.status}`)
       times.push(performance.now() - dueAt)
     } catch {
-      failed += 1 // Counted and told with the result: a contender may be too slow for this rate.
+      failed += 1 // Reported with the result: a contender may be too slow for this rate.
     }
   }
   for (let sent = 0; sent < total; ) {
@@ -56,8 +58,8 @@ export async function measureLatency(
       Math.floor(((performance.now() - startedAt) * load.perSecond) / 1000),
     )
     for (; sent < due; sent += 1) running.push(call(startedAt + (sent * 1000) / load.perSecond))
-    // Not a busy loop: on the one core that generator and upstream share it would keep the HTTP
-    // client from its work.
+    // Not a busy loop, which would keep the HTTP client from its work on the core that generator
+    // and upstream share.
     Atomics.wait(NOBODY, 0, 0, TICK_MS)
     await new Promise((resolve) => setImmediate(resolve))
   }

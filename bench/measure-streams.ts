@@ -1,12 +1,15 @@
-/** Streams: what an event costs, how long the first takes, and what a thousand open ones weigh. */
+/**
+ * Streams: the cost of an event, the time to the first event, and the memory of a thousand open
+ * streams.
+ */
 import type { RunningContender } from './contender.ts'
 import { promptOfPace } from './pace.ts'
 
 export interface Streams {
-  /** Processor time of the contender for each relayed event. */
+  /** The contender's processor time per relayed event. */
   readonly cpuMicrosPerEvent: number
   readonly medianFirstEventMs: number
-  /** Resident memory while all were open. */
+  /** Resident memory while all streams were open. */
   readonly residentBytes: number
   readonly failed: number
 }

@@ -1,4 +1,4 @@
-/** Whole answers as fast as they go: wrk on the generator's core. */
+/** Complete answers at the maximum rate, requested by wrk on the generator's core. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentBody, chatBody } from './bodies.ts'
@@ -7,14 +7,17 @@ import { LOAD_CORE } from './pinned-process.ts'
 
 export interface Throughput {
   readonly requestsPerSecond: number
-  /** Processor time of the contender for each call; absent when nothing of ours is in between. */
+  /**
+   * The contender's processor time per call. Undefined without a process of the bench between
+   * generator and upstream.
+   */
   readonly cpuMicrosPerCall?: number
   readonly failed: number
   readonly calls: number
-  /** Not told when a different key goes with each call. */
+  /** Not reported when each call has a different key. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Calls that got no answer in time, and connections that broke. */
+  /** Calls without an answer in time, and broken connections. */
   readonly timedOut: number
   readonly broken: number
 }
@@ -25,17 +28,17 @@ export async function measureThroughput(
   contender: RunningContender,
   load: {
     readonly bodyBytes: number
-    /** A body as an agent sends it. */
+    /** True: an agent's body. */
     readonly isAgent?: boolean
     readonly connections: number
     readonly seconds: number
     readonly folder: string
     /**
-     * How many different keys to send in turn instead of the contender's own; 0: only ones that do
-     * not exist.
+     * Number of different keys to send in turn instead of the contender's own key; 0: only unknown
+     * keys.
      */
     readonly keys?: number
-    /** After which a call counts as timed out. Default 10. */
+    /** Seconds until a call counts as timed out. Default: 10. */
     readonly timeoutSeconds?: number
   },
 ): Promise<Throughput> {
@@ -83,7 +86,7 @@ export async function measureThroughput(
   }
 }
 
-/** @param output of wrk, with the line that bench/post.lua adds */
+/** @param output wrk's output, with the line that bench/post.lua adds */
 export function readWrk(output: string): Omit<Throughput, 'cpuMicrosPerCall'> {
   const numberIn = (pattern: RegExp, missing = 0) => Number(pattern.exec(output)?.[1] ?? missing)
   return {

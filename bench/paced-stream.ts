@@ -1,6 +1,6 @@
 /**
- * An upstream that streams at the pace that the prompt asks for: chat chunks, or Messages events at
- * that dialect's path.
+ * An upstream that streams at the pace in the prompt: chat chunks, or Messages events at that
+ * dialect's path.
  */
 import { OPEN_STREAMS_PATH, readPace } from './pace.ts'
 

@@ -1,36 +1,36 @@
-/**
- * Programs on a core of their own, and what the kernel says they used. Knows nothing of what they
- * do.
- */
+/** Runs programs pinned to a core, and reads the kernel's figures of their use. */
 import { readFileSync } from 'node:fs'
 import { cpuMicrosOf } from './cpu-clock.ts'
 
-/** The contender has one core, generator and upstream share the other: the machine has two. */
+/** The machine has two cores: one for the contender, the other for generator and upstream. */
 export const CONTENDER_CORE = '0'
 export const LOAD_CORE = '1'
 
 export interface PinnedProcess {
   readonly pid: number
-  /** Undefined while it runs; then its exit code or the signal that ended it. */
+  /** Undefined while the process runs; then its exit code, or the signal that ended it. */
   ended(): string | undefined
-  /** User and system time of it and its children so far, in microseconds. */
+  /** User and system time so far, including children, in microseconds. */
   cpuMicros(): number
-  /** Resident memory with its children, in bytes. */
+  /** Resident memory, including children, in bytes. */
   residentBytes(): number
   stop(): Promise<void>
 }
 
-/** By the kernel, also where the bench is killed: what it leaves behind would hold its port. */
+/**
+ * The kernel ends the process even if the bench is killed. Otherwise the process would keep its
+ * port.
+ */
 const ENDS_WITH_BENCH = ['setpriv', '--pdeathsig', 'TERM']
 
-/** @throws Error where something listens at its port already, which would be measured in its place */
+/** @throws Error when the port is already in use, because the other program would be measured */
 export function startPinned(
   core: string,
   command: readonly string[],
   options: {
     readonly environment?: Readonly<Record<string, string>>
     readonly folder?: string
-    /** Where it will listen. */
+    /** The port on which the process will listen. */
     readonly port?: number
   } = {},
 ): PinnedProcess {
@@ -61,10 +61,9 @@ export function startPinned(
 }
 
 /**
- * Waits until the address answers at all.
+ * Waits until the address answers.
  * @returns milliseconds from the call to the answer
- * @throws as soon as the process that should answer has ended, or when nothing answered for
- * `limitMs`
+ * @throws Error when the process has ended, or when nothing answered within `limitMs`
  */
 export async function untilAnswers(
   server: Pick<PinnedProcess, 'ended'>,
@@ -79,7 +78,7 @@ export async function untilAnswers(
       await (await fetch(url, request)).arrayBuffer()
       return performance.now() - startedAt
     } catch {
-      await Bun.sleep(2) // Not listening yet.
+      await Bun.sleep(2) // Does not listen yet.
     }
   }
   throw new Error(`nothing answers at ${url}`)

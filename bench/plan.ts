@@ -1,35 +1,35 @@
-/** How much a run measures. Knows nothing of how. */
+/** How much a run measures. */
 
 export interface Plan {
   readonly loads: readonly Load[]
   /**
-   * Of one turn. Short, so that the next one comes soon: a runtime throws compiled code away that
-   * did not run for 15 to 20 seconds.
+   * Duration of one turn. Short, so that the contender's next turn comes soon: a runtime discards
+   * compiled code that did not run for 15 to 20 seconds.
    */
   readonly seconds: number
   readonly rounds: number
-  /** At which the cost of a call and its latency are measured. */
+  /** Rates at which the cost and the latency of a call are measured. */
   readonly paces: readonly Pace[]
-  /** Of a fresh process, at 1,000 calls a second; 0: not measured. */
+  /** Seconds of load on a fresh process, at 1,000 calls a second; 0: not measured. */
   readonly youngSeconds: number
-  /** Begun one after the other, for the time to the first event. */
+  /** Streams started one after the other, for the time to the first event. */
   readonly singleStreams: number
-  /** In each of 50 streams. */
+  /** Events in each of 50 streams. */
   readonly eventsOfStream: number
-  /** At once, for their memory; 0: not measured. */
+  /** Concurrent streams, for their memory; 0: not measured. */
   readonly openStreams: number
   /** Clients that leave after the first event; 0: not measured. */
   readonly aborts: number
   readonly coldStarts: number
-  /** Whether two workers are held against one process. */
+  /** Whether two workers are compared with one process. */
   readonly hasWorkers: boolean
-  /** Rows, keys and gates in the store whose effect on a call is measured; 0: not measured. */
+  /** Rows, keys and gates in the store, for their effect on a call; 0: not measured. */
   readonly stored: { readonly keys: number; readonly gates: number; readonly calls: number }
 }
 
 export interface Load {
   readonly bodyBytes: number
-  /** Many short texts, as an agent sends them; otherwise one long one. */
+  /** True: many short strings, like an agent's body. Otherwise one long string. */
   readonly isAgent?: boolean
   readonly connections: number
 }
@@ -37,7 +37,7 @@ export interface Load {
 export interface Pace {
   readonly perSecond: number
   readonly seconds: number
-  /** Measured in the first round only, and for contenders whose processor time can be seen. */
+  /** Measured only in the first round, and only for contenders whose processor time is known. */
   readonly isEveryday?: boolean
 }
 
@@ -92,8 +92,8 @@ export const QUICK: Plan = {
 }
 
 /**
- * For a contender that answers no more calls a second than that: a pace above it measures its
- * queue.
+ * The plan for a contender with this maximum rate: at a higher pace, only its queue would be
+ * measured.
  */
 export function within(plan: Plan, callsPerSecond: number): Plan {
   return { ...plan, paces: plan.paces.filter(({ perSecond }) => perSecond <= callsPerSecond) }

@@ -1,4 +1,4 @@
-/** The cost of a call over the size of its body, as a picture. Measures nothing. */
+/** Plots the cost of a call over the size of its body. */
 import type { Figures } from './report.ts'
 
 const BODIES = ['1 KB', '20 KB', '200 KB', '1 MB'] as const
@@ -13,7 +13,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 const WIDTH = 720
 const HEIGHT = 400
 const PLOT = { left: 64, right: 596, top: 52, bottom: 344 }
-/** Decades of microseconds. */
+/** Powers of ten of microseconds. */
 const LOWEST = 1
 const HIGHEST = 5
 

@@ -1,8 +1,6 @@
-/**
- * Where each server of a measurement listens. They all run at once, so no two have the same port.
- */
+/** The port of each server of a run. All servers run at once, so the ports differ. */
 export const PORTS = {
-  /** Held by the run itself, so that no other begins beside it. */
+  /** Held by the run itself, so that no other run starts. */
   lock: 19_199,
   jsonUpstream: 19_200,
   nginx: 19_201,
@@ -14,6 +12,6 @@ export const PORTS = {
   translating: 19_207,
   streamUpstream: 19_210,
   tlsUpstream: 19_220,
-  /** Of the first program of `PROGRAMS`; the others follow. */
+  /** The port of the first program of `PROGRAMS`; the others follow. */
   programs: 19_230,
 } as const

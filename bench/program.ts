@@ -1,6 +1,6 @@
 /**
- * The program that an image holds and that is installed, as `make binary` makes it: it starts in a
- * third of the time of its sources. Knows nothing of what is measured with it.
+ * Builds the program that images contain and installers install, as `make binary` does. It starts
+ * in a third of the time of its sources.
  */
 import { resolve } from 'node:path'
 
@@ -9,8 +9,8 @@ export const PROGRAM = resolve(import.meta.dir, '../dist/gatehouse')
 let isBuilt = false
 
 /**
- * Once in a run, whatever lies there from another one.
- * @throws where it cannot be built
+ * Once per run, even if an earlier run left a program.
+ * @throws Error when the build fails
  */
 export function buildProgram(): void {
   if (isBuilt) return

@@ -1,33 +1,36 @@
 /**
- * Whether the machine had anything else to do while it was measured, and whether it stayed as fast
- * as it was. Must not know what is measured.
+ * Determines whether the machine was otherwise idle during a run, and whether its speed was
+ * constant.
  */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/** Shares of all cores' time, from 0 to 1, each over one look. */
+/** Shares of all cores' time, from 0 to 1, during one look. */
 export interface Look {
   readonly busy: number
-  /** What another guest of the host took. */
+  /** Taken by other guests of the host. */
   readonly stolen: number
 }
 
-/** Two cores of which somebody uses a twentieth are quiet enough for ratios of one run. */
+/** Ratios of one run are reliable while other work uses at most a twentieth of two cores. */
 const QUIET_SHARE = 0.05
 const LOOK_MS = 2_000
 /**
- * A host that is short of power or caches makes its guests slower, and their load and steal do not
- * show it: one run here fell to half its pace in the middle, and its looks said "quiet".
+ * Largest ratio of two paces on a steady machine. A host that is short of power or caches slows its
+ * guests without visible load or steal: one run fell to half its pace while every look reported
+ * "quiet".
  */
 const STEADY_RATIO = 1.25
 /**
- * Contenders are asked in turn, so a pace that changes between two steps is the same for all of
- * them; only one that changes within steps makes their figures differ.
+ * Largest share of steps in which the pace may change. Contenders are measured in turn, so a change
+ * between two steps affects all of them equally. Only a change within a step distorts the ratios.
  */
 const MOST_CHANGES = 0.2
-/** The fastest of so many: one that something interrupted says nothing. */
+/**
+ * The fastest of this many repetitions counts, because an interrupted repetition is meaningless.
+ */
 const PIECES = 20
 
-/** To be called while nothing is measured: what is in use then belongs to others. */
+/** Call this only while nothing is measured, so that all use is by other programs. */
 export async function lookAround(): Promise<Look> {
   const before = readTimes(readFileSync('/proc/stat', 'utf8'))
   await Bun.sleep(LOOK_MS)
@@ -35,9 +38,8 @@ export async function lookAround(): Promise<Look> {
 }
 
 /**
- * To be called while nothing is measured.
- * @returns milliseconds that one and the same piece of work takes: text to read, memory to copy,
- * system calls
+ * Call this only while nothing is measured.
+ * @returns milliseconds of a fixed piece of work: parsing text, copying memory, system calls
  */
 export function measurePace(): number {
   const text = JSON.stringify(Array.from({ length: 2_000 }, (_, id) => ({ id, name: `n${id}` })))
@@ -55,12 +57,12 @@ export function measurePace(): number {
   return fastestMs
 }
 
-/** @param paces of `measurePace`, before, between and after what was measured */
+/** @param paces of `measurePace` before, between and after the measurements */
 export function isSteady(paces: readonly number[]): boolean {
   return countChanges(paces) <= MOST_CHANGES * paces.length
 }
 
-/** How often the pace changed from one look to the next. */
+/** Number of changes of the pace from one look to the next. */
 function countChanges(paces: readonly number[]): number {
   return paces.filter((pace, index) => {
     const before = paces[index - 1] ?? pace
@@ -68,7 +70,7 @@ function countChanges(paces: readonly number[]): number {
   }).length
 }
 
-/** For the page, as Markdown. */
+/** Markdown for the page. */
 export function tellPace(paces: readonly number[]): string {
   if (paces.length === 0) return ''
   const [fastest, slowest] = [Math.min(...paces), Math.max(...paces)].map((ms) => ms.toFixed(1))
@@ -85,7 +87,7 @@ export interface Times {
   readonly stolen: number
 }
 
-/** @param stat the text of /proc/stat; its first line adds up all cores */
+/** @param stat the text of /proc/stat; its first line is the sum of all cores */
 export function readTimes(stat: string): Times {
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, stolen = 0] =
     stat.split('\n')[0]?.trim().split(/\s+/).slice(1).map(Number) ?? []
@@ -102,12 +104,12 @@ export function shareBetween(before: Times, after: Times): Look {
   return { busy: Math.max(0, 1 - (after.idle - before.idle) / total - stolen), stolen }
 }
 
-/** @param looks before, between and after what was measured */
+/** @param looks before, between and after the measurements */
 export function isQuiet(looks: readonly Look[]): boolean {
   return looks.every(({ busy, stolen }) => busy + stolen <= QUIET_SHARE)
 }
 
-/** For the page, as Markdown. */
+/** Markdown for the page. */
 export function tellQuietness(looks: readonly Look[]): string {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`
   const busiest = Math.max(0, ...looks.map(({ busy }) => busy))

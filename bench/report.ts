@@ -1,4 +1,4 @@
-/** Figures as tables and as ratios. Measures nothing. */
+/** Formats figures as tables and as ratios. */
 
 import { isQuiet, isSteady, type Look, tellPace, tellQuietness } from './quietness.ts'
 
@@ -9,11 +9,11 @@ export interface Results {
   readonly date: string
   readonly machine: string
   readonly legend: Readonly<Record<string, string>>
-  /** Before, between and after the rounds; absent in results of earlier versions. */
+  /** Looks before, between and after the rounds. Undefined in results of earlier versions. */
   readonly looks?: readonly Look[]
-  /** Between the contenders, of `measurePace`; absent in results of earlier versions. */
+  /** Results of `measurePace` between the contenders. Undefined in results of earlier versions. */
   readonly paces?: readonly number[]
-  /** Contender or scenario → why it has no figures here. */
+  /** Contender or scenario → the reason for its missing figures. */
   readonly notMeasured?: Readonly<Record<string, string>>
   readonly figures: Figures
 }
@@ -54,7 +54,7 @@ export function toMarkdown({
   ].join('\n')
 }
 
-/** The few lines for the README. */
+/** Summary for the README. */
 export function toSummary({
   date,
   figures,
@@ -97,7 +97,7 @@ export function toSummary({
   ].join('\n')
 }
 
-/** The sentence above the table, from the table's first row. */
+/** The sentence above the table, from its first row. */
 function headline(row: Readonly<Record<string, number>>): string {
   const toNginx = ratio(row, 'nginx')
   const toLitellm = ratio(row, 'litellm')
@@ -108,7 +108,7 @@ function headline(row: Readonly<Record<string, number>>): string {
   return `**Fast.** ${[`${format(row.gatehouse)} small calls a second on one core`, ...beside].join(', ')}, with keys, limits and ledger on:`
 }
 
-/** Gatehouse's figure divided by a peer's, for each measure that has both. */
+/** Gatehouse's figure divided by a peer's, for each measure that both have. */
 export function toRatios(figures: Figures, peer: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(figures).flatMap(([measure, row]) => {

@@ -1,4 +1,4 @@
-/** What was measured so far, of every contender. Measures nothing. */
+/** The values measured so far, for every contender. */
 import type { Note } from './plan.ts'
 import type { Figures } from './report.ts'
 
@@ -24,7 +24,10 @@ export class Samples {
   }
 }
 
-/** Of an even number, the mean of the two in the middle: a run of two rounds has no other. */
+/**
+ * For an even number of values, the mean of the middle two: a run of two rounds has no single
+ * middle.
+ */
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right)
   const middle = sorted.length >> 1

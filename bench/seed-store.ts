@@ -1,6 +1,6 @@
 /**
- * Fills a data folder with keys, gates and past calls, through the store's own code. Runs before
- * anything is measured.
+ * Fills a data folder with keys, gates and past calls, using the store's own code. Runs before the
+ * measurements.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,16 +17,16 @@ import { DEFAULT_ACCOUNT_CAPS } from '../src/core/plan.ts'
 import { openStore, type Store } from '../src/store/open-store.ts'
 
 const BATCH = 4096
-/** More than one account may have unless its operator says so. */
+/** More than the default limits per account. */
 const MANY = 1_000_000
 
-/** For a store that is opened to be filled. */
+/** Limits for a store that is opened for seeding. */
 export const MANY_THINGS = { ...DEFAULT_ACCOUNT_CAPS, keys: MANY, gates: MANY }
 
-/** For a gateway that is started with what was seeded. */
+/** Environment for a gateway that is started on the seeded store. */
 export const SEEDED_CAPS = { GATEHOUSE_MAX_KEYS: String(MANY), GATEHOUSE_MAX_GATES: String(MANY) }
 
-/** The key that stands for a number, as bench/keys.lua spells it too. */
+/** The key with this number, spelled as in bench/keys.lua. */
 export function numberedKey(number: number): string {
   return `sk-svc-${number.toString(16).padStart(64, '0')}`
 }
@@ -69,7 +69,7 @@ export async function seedStore(
   }
 }
 
-/** @returns the keys' ids, the caller's own first */
+/** @returns the ids of the keys; the caller's own key is first */
 export async function putKeysAndGates(
   store: Store,
   ownKey: string,
@@ -78,7 +78,7 @@ export async function putKeysAndGates(
   const now = Date.now()
   const keyIds: KeyId[] = []
   const numbered = Array.from({ length: stored.keys ?? 0 }, (_, index) => numberedKey(index + 1))
-  // A store that holds keys takes no bootstrap key: the contender's own is put in beside them.
+  // A store with keys ignores the bootstrap key, so the contender's own key is inserted too.
   for (const [number, key] of [...(numbered.length > 0 ? [ownKey] : []), ...numbered].entries()) {
     const id = createKeyId()
     keyIds.push(id)

@@ -1,6 +1,6 @@
 /**
- * The fixed upstreams: nginx for whole answers, so that it is never the bottleneck, and a paced one
- * for streams.
+ * The fixed upstreams: nginx for complete answers, so that it is never the bottleneck, and a paced
+ * upstream for streams.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,11 +40,11 @@ export interface Upstream {
 }
 
 export interface JsonUpstream extends Upstream {
-  /** The same answers over TLS, under a certificate that names `localhost`. */
+  /** Returns the same answers over TLS, with a certificate for `localhost`. */
   readonly secureUrl: string
-  /** The file with that certificate, which is its own authority. */
+  /** The file with the certificate, which is its own authority. */
   readonly authority: string
-  /** Connections that it accepted so far, those of this function left out. */
+  /** Connections accepted so far, except those of this function. */
   connectionsAccepted(): Promise<number>
 }
 
@@ -69,7 +69,7 @@ export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
     secureUrl: `https://localhost:${PORTS.tlsUpstream}`,
     authority,
     async connectionsAccepted() {
-      // A connection of its own each time, so that they can be counted.
+      // A new connection each time, so that these connections can be subtracted.
       const response = await fetch(url + COUNTS_PATH, { keepalive: false })
       asked += 1
       return readAccepted(await response.text()) - asked
@@ -78,7 +78,7 @@ export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
   }
 }
 
-/** @param page of nginx's stub_status */
+/** @param page nginx's stub_status page */
 export function readAccepted(page: string): number {
   const accepted = /accepts handled requests\n +(\d+) /.exec(page)?.[1]
   if (accepted === undefined) throw new Error(`nginx does not tell its connections: ${page}`)

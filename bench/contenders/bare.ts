@@ -1,6 +1,6 @@
 /**
- * What the runtime alone costs: the same server and client as Gatehouse, with nothing of a gateway
- * in between.
+ * The cost of the runtime alone: the same server and client as Gatehouse, without a gateway between
+ * them.
  */
 import { type Contender, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'

@@ -1,4 +1,4 @@
-/** No gateway: what generator and upstream can do by themselves. */
+/** No gateway: the limits of load generator and upstream. */
 import type { Contender } from '../contender.ts'
 
 export const direct: Contender = {

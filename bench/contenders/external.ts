@@ -1,5 +1,5 @@
 /**
- * Whatever the reader has running: GATEWAY_URL is its chat completions address, GATEWAY_HEADERS a
+ * A gateway that the reader runs: GATEWAY_URL is its chat completions address, GATEWAY_HEADERS a
  * JSON object.
  */
 import type { Contender } from '../contender.ts'

@@ -1,7 +1,4 @@
-/**
- * Gatehouse with everything on that a company would have on: key check, limits, ledger in the
- * journal and shipped.
- */
+/** Gatehouse with the features of a production setup: key check, limits, journal and shipping. */
 import { join } from 'node:path'
 import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
@@ -15,7 +12,7 @@ const QUESTION_EVERY_MS = 10
 
 export const gatehouse: Contender = gatehouseWith({})
 
-/** Chat callers, and an upstream that speaks Messages: each event is decoded and encoded. */
+/** Translates for Chat callers from a Messages upstream: each event is decoded and encoded. */
 export const translating: Contender = {
   ...gatehouseWith({ target: 'anthropic/claude-opus-5', port: PORTS.translating }),
   name: 'translated',
@@ -24,17 +21,17 @@ export const translating: Contender = {
 
 export interface GatehouseOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** Behind the gate; OpenAI's by default, which is relayed. */
+  /** The gate's target. Default: OpenAI's, which is relayed. */
   readonly target?: string
-  /** Those that it may use; by default the one that contenders have. */
+  /** The cores that the process may use. Default: the contenders' core. */
   readonly core?: string
-  /** Of those that stand beside each other each has its own. */
+  /** A different port for each of several Gatehouse contenders. */
   readonly port?: number
-  /** Already filled; otherwise a new one. */
+  /** An existing data folder. Default: a new one. */
   readonly dataFolder?: string
-  /** By default the program of this commit. */
+  /** Default: the program of this commit. */
   readonly program?: string
-  /** Whether each call sends a user, a session and a tag; undefined: it sends none. */
+  /** Names of user, session and tag in each call. Undefined: none. */
   readonly names?: SentNames | undefined
 }
 
@@ -100,8 +97,8 @@ async function start(
 }
 
 /**
- * Again while it answers 401: it listens before its first key is made, so that no key is made for a
- * start that fails.
+ * Repeats the request while the answer is 401: the server listens before its first key is created,
+ * so that a failed start creates no key.
  */
 async function createGate(
   address: string,

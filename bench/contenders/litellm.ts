@@ -1,5 +1,5 @@
 /**
- * LiteLLM's proxy from PyPI, as its documentation starts it: one model, one worker, no database.
+ * LiteLLM's proxy from PyPI, started as in its documentation: one model, one worker, no database.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,10 +13,10 @@ const PORT = PORTS.litellm
 const KEY = `sk-${randomBytes(32).toString('hex')}`
 const VERSION = '1.106.0'
 const FOLDER = '.cache/litellm'
-/** Says which version is there, whole. */
+/** Contains the installed version; written after a complete installation. */
 const MARK = join(FOLDER, 'installed')
 const INSTALL_LIMIT_MS = 600_000
-/** It imports for several seconds. */
+/** LiteLLM's imports take several seconds. */
 const START_LIMIT_MS = 120_000
 
 export const litellm: Contender = {
@@ -34,7 +34,7 @@ export const litellm: Contender = {
         resolve(FOLDER, 'bin/litellm'),
         ...['--config', path, '--host', '127.0.0.1', '--port', String(PORT), '--num_workers', '1'],
       ],
-      // Without it, it asks the network for its table of prices at each start.
+      // Without this variable, LiteLLM fetches its price table from the network at each start.
       {
         port: PORT,
         folder,
@@ -62,14 +62,14 @@ export const litellm: Contender = {
 
 function configuration(upstream: string): string {
   const parameters = { model: 'openai/gpt-4o', api_base: `${upstream}/v1`, api_key: 'any' }
-  // JSON is YAML.
+  // JSON is valid YAML.
   return JSON.stringify({
     model_list: [{ model_name: 'gpt-4o', litellm_params: parameters }],
     litellm_settings: { telemetry: false },
   })
 }
 
-/** Fifty calls a second or so: longer measurements of fewer things. */
+/** LiteLLM answers about fifty calls a second, so fewer things are measured, for longer. */
 function narrow(plan: Plan): Plan {
   return {
     ...within(plan, 10),
@@ -86,7 +86,7 @@ function narrow(plan: Plan): Plan {
   }
 }
 
-/** @throws NotMeasured with the last that Python or PyPI said */
+/** @throws NotMeasured with the last output of Python or PyPI */
 function install(): void {
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === VERSION) return
   rmSync(FOLDER, { recursive: true, force: true })

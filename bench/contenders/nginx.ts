@@ -1,5 +1,5 @@
 /**
- * nginx as a plain reverse proxy: what moving the bytes costs in C, with no key, limit or ledger.
+ * nginx as a plain reverse proxy: the cost of moving bytes in C, without keys, limits or ledger.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

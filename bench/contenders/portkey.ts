@@ -1,6 +1,6 @@
 /**
- * Portkey's open-source gateway from npm, as its documentation starts it; it has no keys, limits or
- * ledger of its own.
+ * Portkey's open-source gateway from npm, started as in its documentation. Has no keys, limits or
+ * ledger.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export const portkey: Contender = {
         '--headless',
         `--port=${PORT}`,
       ],
-      // It refuses private addresses as custom hosts unless they are named.
+      // Portkey refuses private addresses as custom hosts unless they are listed.
       {
         port: PORT,
         folder: FOLDER,

@@ -1,9 +1,9 @@
-/** Programs of other commits, to compare them in one run. */
+/** Programs of other commits, for a comparison in one run. */
 import type { Contender } from '../contender.ts'
 import { PORTS } from '../ports.ts'
 import { gatehouseWith, type SentNames } from './gatehouse.ts'
 
-/** What becomes of the names that each call sends, and what the table says about that. */
+/** Whether calls send names and the account counts them, and the legend's text for that. */
 const VARIANTS: Readonly<Record<string, { readonly names?: SentNames; readonly does: string }>> = {
   '': { does: '' },
   counted: { names: 'counted', does: '; calls send user, session and tag, which are counted' },
@@ -15,7 +15,7 @@ const VARIANTS: Readonly<Record<string, { readonly names?: SentNames; readonly d
 
 /**
  * @param listed `NAME=PATH` or `NAME=PATH=VARIANT`, separated by commas
- * @throws where an entry has another form
+ * @throws Error for an entry in another form
  */
 export function listPrograms(listed: string | undefined): readonly Contender[] {
   if (listed === undefined || listed === '') return []

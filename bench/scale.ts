@@ -1,7 +1,7 @@
 /**
- * `make bench-scale`: what must not grow with what is stored, at two sizes, on both stores, with
- * the ratio between them and a bar. One scenario is a file of bench/scale/, and each size of it is
- * run in a process of its own.
+ * `make bench-scale`: measures costs that must not grow with the stored data, at two sizes and on
+ * both stores, and compares their ratio with a bar. A scenario is a file in bench/scale/, and each
+ * of its sizes runs in a separate process.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,7 +11,7 @@ import { loadScenario, SCENARIO_NAMES } from './scale/scenarios.ts'
 import { describeMeasured, type Measured, meetsBars } from './scale/table.ts'
 import type { DatabaseName } from './scale/with-store.ts'
 
-/** In place of sizes it compares a node that works with the same node at rest. */
+/** Compares a working node with the same node at rest, instead of two sizes. */
 const BESIDE = 'beside'
 
 const HELP = `bun bench/scale.ts [--only NAME]… [--store sqlite|postgres] [--quick]
@@ -37,7 +37,7 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** Of the work itself: results are on the other channel. */
+/** Progress goes to standard error, because standard output has the results. */
 function tell(text: string): void {
   process.stderr.write(`  … ${text}\n`)
 }
@@ -48,7 +48,10 @@ function storesOf({ stores }: Scenario): readonly DatabaseName[] {
   )
 }
 
-/** @throws where it ended with a failure; what it said is on standard error already */
+/**
+ * @throws Error when the process fails; the process has already written the reason to standard
+ * error
+ */
 async function runOne(name: string, size: number, store: DatabaseName): Promise<Figures> {
   tell(`${name}, ${store}, ${size.toLocaleString('en-US')}`)
   const command = [

@@ -1,6 +1,6 @@
 /**
- * The store was away, `size` records wait in the journal, and a node starts: when calls with a
- * quota go through, and when all is shipped.
+ * Starts a node after an outage of the store, with `size` records in the journal: the time until
+ * calls with a quota are admitted, and until all records are shipped.
  */
 import { createCallId } from '../../src/core/ids.ts'
 import { Journal } from '../../src/ledger/journal.ts'
@@ -52,8 +52,8 @@ export const scenario: Scenario = {
 }
 
 /**
- * By the product's own journal, which a node whose store is away looks at all the time; left as a
- * killed process leaves it.
+ * Uses the product's own journal, and leaves it as a killed process does. A node whose store is
+ * unavailable reads this journal all the time.
  */
 export async function writeJournal(dataFolder: string, records: number): Promise<void> {
   const journal = new Journal(dataFolder, { keptRecords: 0 })

@@ -1,4 +1,4 @@
-/** A page of analytics over `size` days of an account with 60 sums a day. */
+/** A page of analytics over `size` days, in an account with 60 sums a day. */
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
@@ -11,7 +11,7 @@ const SUMS_A_DAY = 60
 const CALLS_OF_A_SUM = 20
 export const BEGIN_MS = Date.UTC(2025, 0, 1)
 
-/** Whole days from `BEGIN_MS` on. */
+/** Complete days from `BEGIN_MS` on. */
 export async function seedDays(store: Store, days: number): Promise<void> {
   const tell = createProgress('days', days)
   for (let day = 0; day < days; day += 1) {

@@ -1,8 +1,7 @@
 /**
- * How long calls take on a node at 300 calls a second while it does work that grows with what is
- * stored, beside what they take on the same node when it has nothing else to do. Judges nothing
- * where that node is slow by itself:
- * `bun bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
+ * Compares the latency of 300 calls a second on a busy node and on the same idle node. The work
+ * grows with the stored data. Without a verdict when the idle node is slow by itself: `bun
+ * bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
  */
 import { parseArgs } from 'node:util'
 import { createCallId } from '../../src/core/ids.ts'
@@ -21,22 +20,22 @@ import { type DatabaseName, type Place, useStore, withPlace } from './with-store
 
 const CALLS_PER_SECOND = 300
 const WARM_MS = 4_000
-/** 2,400 calls: the 24 slowest lie beyond p99. */
+/** 2,400 calls, so the 24 slowest lie beyond p99. */
 const QUIET_MS = 8_000
-/** Of work that does not end by itself soon. */
+/** Time limit for work that does not end soon. */
 const MOST_MS = 20_000
-/** Of work that has to end, because the quiet time comes after it. */
+/** Time limit for work at the start, which must end before the quiet time. */
 const MOST_AT_START_MS = 240_000
 
 interface Work {
   readonly title: string
   readonly size: number
   readonly quickSize: number
-  /** Before the node starts. */
+  /** Called before the node starts. */
   seed(place: Place, size: number): Promise<void>
-  /** Resolves when it is over. */
+  /** Resolves when the work is complete. */
   run(node: Gatehouse, size: number): Promise<void>
-  /** It is under way as soon as the node is: there is no quiet time before it. */
+  /** True when the work begins with the node, so the quiet time comes after it. */
   readonly isAtStart?: boolean
 }
 
@@ -102,7 +101,7 @@ const WORKS: Readonly<Record<string, Work>> = {
   },
 }
 
-/** @param over said when it is */
+/** @param over the node's output when the work is complete */
 async function signalAndWait(node: Gatehouse, name: NodeJS.Signals, over: string): Promise<void> {
   node.signal(name)
   while (!node.output().includes(over)) await Bun.sleep(5)
@@ -141,7 +140,7 @@ async function measure(work: Work, place: Place, size: number): Promise<Seen> {
         await rest()
         assertQuiet(Math.max(...quiet.map(p99)))
       }
-      // A young process is slow for reasons of its own.
+      // A new process is slow for other reasons.
       const fromMs = performance.now() + (work.isAtStart === true ? WARM_MS : 0)
       const mostMs = work.isAtStart === true ? MOST_AT_START_MS : MOST_MS
       const isOver = await Promise.race([work.run(node, size).then(() => true), Bun.sleep(mostMs)])
@@ -164,7 +163,7 @@ async function measure(work: Work, place: Place, size: number): Promise<Seen> {
   )
 }
 
-/** @throws where there is nothing to compare with */
+/** @throws Error when the idle node is too slow for a comparison */
 function assertQuiet(p99Ms: number): void {
   if (judge(p99Ms, p99Ms) === 'not measured')
     throw new Error(`busy machine: the quiet node's own p99 was ${p99Ms.toFixed(1)} ms`)

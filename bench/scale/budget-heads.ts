@@ -1,6 +1,6 @@
 /**
- * What the counters of 50,000 users under a default budget cost a node in memory, alone and with a
- * store that nodes share: node_modules/.bin/bun bench/scale/budget-heads.ts
+ * A node's memory for the counters of 50,000 users under a default budget, alone and with a shared
+ * store: node_modules/.bin/bun bench/scale/budget-heads.ts
  */
 import { heapStats } from 'bun:jsc'
 import type { SharedStore } from '../../src/cluster/shared-store.ts'
@@ -17,7 +17,7 @@ const HEADS = 50_000
 const LIMIT_NANO_USD = 100_000_000_000
 const plans = createPlans()
 
-/** Grants what is asked for, in the form of the script's answer. */
+/** Grants every request, in the form of the script's answer. */
 const store: SharedStore = {
   mode: 'shared',
   nodes: 3,

@@ -1,6 +1,6 @@
 /**
- * What the pages of the dashboard ask about callers, over the API of a node, in an account with
- * `size` calls: 1,000,000 calls have 5,000 users, each with an access token, and 88,000 sessions.
+ * The dashboard's requests about callers, over the API of a node, in an account with `size` calls:
+ * 1,000,000 calls have 5,000 users, each with an access token, and 88,000 sessions.
  */
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
@@ -16,12 +16,12 @@ const HOUR_MS = 3_600_000
 const CALLS_PER_USER = 200
 const CALLS_PER_SESSION = 1_000_000 / 88_000
 const REPETITIONS = 3
-/** Of an export that is read to its end elsewhere. */
+/** Bytes that are read of an export; other scenarios read exports to their end. */
 const FIRST_BYTES = 20_000
 
 type Page = readonly string[]
 
-/** The requests of each page, which the page sends at once. */
+/** The concurrent requests of each page. */
 function listPages(users: number, sessions: number): Readonly<Record<string, Page>> {
   const hourMs = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
   const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS
@@ -34,7 +34,7 @@ function listPages(users: number, sessions: number): Readonly<Record<string, Pag
   const [tag, ofSession] = [`tag=${teamOf(3)}`, `session=${sessionOf(session)}`]
   const unpriced = `/v1/analytics?${range(hourMs - 30 * DAY_MS)}&interval=all&group_by=target&percentiles=false`
   const refusedOf = (of: string) => `/v1/analytics/refused?${of}&interval=all`
-  // What the tiles leave out of the comparison with `earlier` is the current hour.
+  // The tiles exclude the current hour from the comparison with `earlier`.
   const overview = (of: string, earlier: string, step: string) => [
     ...sums(
       `${of}&interval=${step}&group_by=target&order=cost&percentiles=totals&totals=true`,
@@ -54,7 +54,7 @@ function listPages(users: number, sessions: number): Readonly<Record<string, Pag
         ? `${of}&interval=all&group_by=session&order=cost&limit=50&totals=true${filter}`
         : `${of}&interval=${step}&group_by=${group}&order=cost&totals=true&percentiles=totals${filter}`,
     )
-  /** Without a filter by callers. */
+  /** Without a filter by caller. */
   const analytics = (of: string, step: string, group: string) => [
     ...breakdown(of, step, group),
     refusedOf(of),
@@ -175,7 +175,7 @@ async function measurePages(
   })
 }
 
-/** Figures of people are hidden from API keys otherwise. */
+/** Without this setting, API keys see no figures of people. */
 async function showPeople(url: string): Promise<void> {
   const response = await fetch(`${url}/v1/account/attribution`, {
     method: 'PATCH',
@@ -185,7 +185,7 @@ async function showPeople(url: string): Promise<void> {
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
 }
 
-/** Reads the beginning of an export, and everything else to its end. */
+/** Reads only the beginning of an export, and every other answer to its end. */
 async function ask(address: string): Promise<void> {
   const response = await fetch(address, { headers: { authorization: `Bearer ${KEY}` } })
   if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`)
@@ -197,7 +197,7 @@ async function ask(address: string): Promise<void> {
   }
 }
 
-/** @returns the process id of the Postgres server, whose children work for its clients */
+/** @returns the process id of the Postgres server, whose child processes serve its clients */
 async function findServer({ location, environment }: Place): Promise<number | undefined> {
   if (environment.DATABASE_URL === undefined) return undefined
   return await useStore(location, async ({ database }) => {
@@ -210,13 +210,13 @@ async function findServer({ location, environment }: Place): Promise<number | un
 
 const MICROS_PER_TICK = 10_000
 
-/** @returns the processor time of the server, with its processes that have ended */
+/** @returns the processor time of the server, including its ended processes */
 function serverMicros(server: number | undefined): number {
   if (server === undefined) return 0
   const children = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim()
   const alive = children.split(' ').reduce((sum, pid) => sum + cpuMicrosOf(Number(pid)), 0)
-  // Fields 16 and 17 of proc(5) are the times of children that were waited for, after a name in
-  // brackets that may hold spaces.
+  // Fields 16 and 17 of proc(5) are the times of the reaped children. They follow a name in
+  // parentheses, which may contain spaces.
   const fields = readFileSync(`/proc/${server}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')

@@ -1,7 +1,6 @@
 /**
- * `size` days of accounts are stored and nothing is to be done: what the hourly clean-up still costs.
- *
- * The product stores one account's calls; the others are given the same rows.
+ * The cost of the hourly clean-up over `size` days of accounts when nothing is due. The product
+ * stores one account's calls, and the rows are copied for the other accounts.
  */
 import { sql } from 'kysely'
 import { createCallId } from '../../src/core/ids.ts'

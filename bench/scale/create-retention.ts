@@ -1,10 +1,11 @@
-/**
- * The clean-up of a node, without the node and its journal.
- */
+/** The clean-up of a node, without the node and its journal. */
 import { Retention } from '../../src/ledger/retention.ts'
 import type { Store } from '../../src/store/open-store.ts'
 
-/** Started, with its own first pass a minute away. @param cutMs what began before it goes */
+/**
+ * Already started; its own first pass is a minute away.
+ * @param cutMs older calls are deleted
+ */
 export function createRetention(store: Store, cutMs: number): Retention {
   const retention = new Retention({
     horizon: { cut: () => cutMs },

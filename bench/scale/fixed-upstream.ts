@@ -1,6 +1,6 @@
 /**
- * An upstream that answers every call at once with the same JSON, in a process of its own; prints
- * its port. Judges nothing.
+ * An upstream in its own process that answers every call immediately with the same JSON. Prints its
+ * port.
  */
 import { ANSWER } from '../upstream.ts'
 

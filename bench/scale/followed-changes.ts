@@ -1,7 +1,8 @@
 /**
- * `size` of 100,000 keys were changed elsewhere: how long following that holds the loop. As
- * many others were followed before: code is compiled again at about its hundredth run, and the turn
- * that waits for that was the longest. Files have one process: Postgres alone.
+ * How long the event loop is blocked while a node follows `size` changes of 100,000 keys by other
+ * nodes. The same number of changes is followed first: code is compiled again at about its
+ * hundredth run, and the turn that waited for the compiler was the longest. Postgres only, because
+ * SQLite has one process.
  */
 import { ChangeFollowers, type Followers } from '../../src/cluster/change-followers.ts'
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'

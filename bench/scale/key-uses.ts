@@ -1,9 +1,8 @@
 /**
- * `size` keys were used since the last flush: how long writing that holds the loop.
- *
- * As many were flushed before: code that never ran took four turns of 2 to 6 ms, and on SQLite the
- * thread that brings the log into the file begins with the first large flush of a process, which
- * holds a turn for 3 to 9 ms once in its life.
+ * How long the event loop is blocked while the last uses of `size` keys are written. The same
+ * number is written first: code that never ran took four turns of 2 to 6 ms. On SQLite, the thread
+ * that moves the log into the database file starts with the first large flush of a process, which
+ * blocks one turn for 3 to 9 ms.
  */
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 import type { Store } from '../../src/store/open-store.ts'

@@ -1,10 +1,8 @@
 /**
- * An account lists its ten keys, of `size` keys of all accounts.
- *
- * As many accounts ask at both sizes, a hundred that lie far apart. Where all of them ask, one after
- * the other, a list of 100,000 keys takes 0.6 µs more than one of 10,000 (1.4 and 0.8), which is
- * time for bringing ten keys from memory into the processor's caches: lists of ten accounts take
- * 0.65 µs at both sizes.
+ * An account lists its ten keys among `size` keys of all accounts. At both sizes a hundred accounts
+ * list their keys, far apart in memory. If all accounts did, a list among 100,000 keys would take
+ * 0.6 µs longer than among 10,000 (1.4 and 0.8), because ten keys have to be loaded into the
+ * processor's caches. Lists among ten accounts take 0.65 µs at both sizes.
  */
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 import type { Store } from '../../src/store/open-store.ts'
@@ -15,7 +13,7 @@ import { withStore } from './with-store.ts'
 
 const LISTS = 10_000
 const ACCOUNTS = 100
-/** The least of them is told: others' work on the machine only adds to it. */
+/** The smallest time counts, because other work on the machine only adds time. */
 const ROUNDS = 10
 
 export const scenario: Scenario = {

@@ -1,6 +1,6 @@
 /**
  * Pages of the log of an account with `size` calls, and the export of all of them. The beginning of
- * an export goes before, whose code is compiled meanwhile, in turns that are not the export's.
+ * an export runs first, so that its code is compiled before the measurement.
  */
 import { sql } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
@@ -14,7 +14,7 @@ import { type DatabaseName, useStore, withPlace } from './with-store.ts'
 const DAYS = 30
 const LIMIT = 50
 const REPETITIONS = 11
-/** What the export reads at a time. */
+/** Page size of the export. */
 const EXPORT_LIMIT = 200
 const WARM_CALLS = 50_000
 
@@ -49,7 +49,7 @@ export const scenario: Scenario = {
 }
 
 async function measure(store: Store, name: DatabaseName): Promise<Figures> {
-  // Its server does it a minute later by itself, in the midst of a measurement or after it.
+  // Otherwise Postgres would do this a minute later, possibly during a measurement.
   if (name === 'Postgres') await sql`ANALYZE calls`.execute(store.database)
   const figures: Record<string, number> = {}
   for (const [page, { filter, ...place }] of Object.entries(PAGES))
@@ -78,7 +78,11 @@ async function exportAll(store: Store): Promise<Figures> {
   return { 'export a call, µs': (held.ms * 1_000) / exported, ...ofTurns(held) }
 }
 
-/** Newest first. @param most it ends with the page that reaches so many @returns how many */
+/**
+ * Newest first.
+ * @param most ends with the page that reaches this number
+ * @returns the number of exported calls
+ */
 async function exportCalls(store: Store, most: number): Promise<number> {
   let exported = 0
   let before: CallPosition | undefined

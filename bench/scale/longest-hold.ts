@@ -1,35 +1,33 @@
 /**
- * How long a piece of work takes, and for how long it holds the event loop at most. Must not know
- * what the work is.
+ * Measures how long a piece of work takes, and the longest time for which it blocks the event loop.
  */
 import { threadCpuMicros } from '../cpu-clock.ts'
 
 export interface Held {
   readonly ms: number
-  /** The longest time for which nobody else had a turn. */
+  /** The longest time without a turn for other work, in milliseconds. */
   readonly loopMs: number
   /**
-   * The most processor time that the thread had in one turn: on a machine with other work this says
-   * more.
+   * The thread's highest processor time in one turn, in milliseconds: more reliable on a machine
+   * with other work.
    */
   readonly loopCpuMs: number
-  /** Turns that took more than two milliseconds of the processor. */
+  /** Turns with more than two milliseconds of processor time. */
   readonly longTurns: number
 }
 
 const LONG_MS = 2
-/** Turns that only look at the clock take less of the processor. */
+/** Processor time below which a turn only checked the clock, in milliseconds. */
 const EMPTY_MS = 0.01
 /**
- * After an empty turn the watch rests, for the work waits for others: turning on, by the million,
- * made more garbage than the work, and its collector's pauses were taken for the work's. Turns that
- * begin meanwhile count as one.
+ * After an empty turn the watch pauses, because the work waits for something else. Without the
+ * pause, millions of turns made more garbage than the work, and the collector's pauses counted as
+ * the work's. Turns that begin during the pause count as one.
  */
 const REST_MS = 1
 
 export async function measureHold(work: () => Promise<unknown>): Promise<Held> {
-  // Garbage of whatever was made before would be collected meanwhile, in turns that are not the
-  // work's.
+  // Otherwise earlier garbage would be collected during the measurement.
   Bun.gc(true)
   let isOver = false
   let [loopMs, loopCpuMs, longTurns] = [0, 0, 0]

@@ -1,6 +1,6 @@
 /**
- * Measures again what missed its bar while the machine belonged to others: such a figure says
- * nothing of the code. Must not know what is measured.
+ * Repeats a measurement that missed its bar while other programs used the machine, because such a
+ * figure does not describe the code.
  */
 import { readFileSync } from 'node:fs'
 import {
@@ -12,11 +12,11 @@ import {
   shareBetween,
 } from '../quietness.ts'
 
-/** How the machine was while something was measured. */
+/** The state of the machine during a measurement. */
 export interface Weather {
-  /** The share of all cores' time that other guests of the host took, from 0 to 1. */
+  /** The share of all cores' time used by other guests of the host, from 0 to 1. */
   readonly stolen: number
-  /** What one piece of work took before it and after it, in milliseconds. */
+  /** Milliseconds of a fixed piece of work, before and after the measurement. */
   readonly paces: readonly [before: number, after: number]
 }
 
@@ -27,22 +27,23 @@ export interface Measured<Result> {
 
 interface Judge<Result> {
   readonly isMet: (result: Result) => boolean
-  /** Told why it is measured once more, and of what was measured in vain. */
+  /** Receives the reason for each repetition, and the discarded result. */
   readonly say: (text: string) => void
   readonly describe: (result: Result) => string
 }
 
 const MOST_STOLEN = 0.01
 const TRIES = 3
-/** Looks of two seconds each: then it is measured as it is. */
+/** Looks of two seconds each; after that, the measurement begins in any case. */
 const MOST_LOOKS = 60
 
-/** The fastest that this process has seen the machine. */
+/** The fastest pace that this process has measured. */
 let fastestMs = Number.POSITIVE_INFINITY
 
 /**
- * @returns the first of at most three that met its bars or was calm, or else the last
- * @throws what the last of them threw
+ * Measures at most three times.
+ * @returns the first result that met its bars or was measured on a calm machine, otherwise the last
+ * @throws the error of the last measurement
  */
 export async function measureCalmly<Result>(
   measure: () => Promise<Result>,
@@ -78,7 +79,7 @@ function look(): number {
   return pace
 }
 
-/** Nobody else had the cores, and they were as fast as they have been. */
+/** True when other programs used no core, and the cores were as fast as before. */
 export function isCalm({ stolen, paces }: Weather, best = fastestMs): boolean {
   return stolen <= MOST_STOLEN && paces.every((pace) => isSteady([best, pace]))
 }

@@ -1,4 +1,4 @@
-/** A tenth of `size` calls of 1,000 accounts is old enough to go: what deleting it costs. */
+/** The cost of deleting old calls: a tenth of `size` calls of 1,000 accounts. */
 import { createRetention } from './create-retention.ts'
 import { measureHold } from './longest-hold.ts'
 import { BOTH, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'

@@ -1,13 +1,13 @@
 /**
- * For a node's `--preload`, so that a measurement need not wait for the hour: SIGUSR1 begins a
- * clean-up, SIGUSR2 takes every key for used and writes that down. Says on standard output when
- * each is over. Changes nothing of what they do.
+ * For a node's `--preload`, so that a measurement need not wait for the hour: SIGUSR1 starts a
+ * clean-up, SIGUSR2 marks every key as used and writes the uses. Reports the end of each on
+ * standard output. The work itself is unchanged.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Retention } from '../../src/ledger/retention.ts'
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 
-/** As many keys are taken for used before others have a turn. */
+/** Keys marked in one turn of the event loop. */
 const KEYS_PER_TURN = 200
 
 const start = Retention.prototype.start
@@ -22,7 +22,7 @@ Retention.prototype.start = function startWithSignal(this: Retention): void {
 const load = KeyRegistry.load
 KeyRegistry.load = async (options) => {
   const registry = await load.call(KeyRegistry, options)
-  // Before anything is measured. Keys are used in another order than that in which they were made.
+  // Loaded before the measurement. Keys are used in another order than that of their creation.
   const ids = (await options.keys.loadAll())
     .map(({ id }) => ({ id, place: Bun.hash.crc32(id) }))
     .sort((left, right) => left.place - right.place)

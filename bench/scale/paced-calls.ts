@@ -1,10 +1,10 @@
 /**
- * Calls at a steady rate, each timed from the moment it was due: a stall counts for every call that
- * waited behind it.
+ * Calls at a constant rate, each timed from the moment when it was due, so a stall counts for every
+ * call that it delays.
  */
 
 export interface TimedCall {
-  /** As `performance.now()` has it. */
+  /** On the scale of `performance.now()`. */
   readonly dueAt: number
   readonly ms: number
 }
@@ -12,13 +12,13 @@ export interface TimedCall {
 export interface PacedCalls {
   readonly calls: readonly TimedCall[]
   readonly failed: number
-  /** Resolves when the last has its answer. */
+  /** Resolves when the last call is answered. */
   stop(): Promise<void>
 }
 
 const TICK_MS = 1
 
-/** @param call rejects where it failed */
+/** @param call rejects when the call fails */
 export function paceCalls(perSecond: number, call: () => Promise<void>): PacedCalls {
   const calls: TimedCall[] = []
   const underWay = new Set<Promise<void>>()
@@ -30,7 +30,7 @@ export function paceCalls(perSecond: number, call: () => Promise<void>): PacedCa
       await call()
       calls.push({ dueAt, ms: performance.now() - dueAt })
     } catch {
-      failed += 1 // Told with the result.
+      failed += 1 // Reported with the result.
     }
   }
   const run = async () => {
@@ -57,7 +57,7 @@ export function paceCalls(perSecond: number, call: () => Promise<void>): PacedCa
   }
 }
 
-/** Of the calls that were due in that time; NaN: there were none. */
+/** Of the calls that were due in this time; NaN without such calls. */
 export function percentile(
   calls: readonly TimedCall[],
   share: number,
@@ -70,13 +70,13 @@ export function percentile(
   return times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN
 }
 
-/** A quiet node's own, on a quiet machine, is a few: with more there is nothing to compare with. */
+/**
+ * Highest p99 of an idle node that allows a comparison. On an idle machine it is a few
+ * milliseconds.
+ */
 const MOST_QUIET_MS = 10
 
-/**
- * Of two p99: beside the work it may be twice that of the quiet node, or three milliseconds above
- * it.
- */
+/** The p99 of the busy node may be twice that of the idle node, or three milliseconds above it. */
 export function judge(quietMs: number, besideMs: number): 'met' | 'NOT MET' | 'not measured' {
   if (!(quietMs <= MOST_QUIET_MS)) return 'not measured'
   return besideMs <= Math.max(2 * quietMs, quietMs + 3) ? 'met' : 'NOT MET'

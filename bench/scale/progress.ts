@@ -1,8 +1,8 @@
-/** Says on standard error how far long work has come; standard output is for figures. */
+/** Reports the progress of long work on standard error, because standard output has the figures. */
 
 const EVERY_MS = 5_000
 
-/** @returns to be called often; it speaks every few seconds */
+/** @returns a function to call often; it writes every few seconds */
 export function createProgress(what: string, total: number): (done: number) => void {
   let lastAt = performance.now()
   return (done) => {

@@ -1,6 +1,6 @@
 /**
- * Every scenario of `make bench-scale`, by the name of its file: loaded when it is run, for each
- * has a process of its own.
+ * Every scenario of `make bench-scale`, by the name of its file. A scenario is loaded when it runs,
+ * because each runs in its own process.
  */
 import type { Scenario } from './scenario.ts'
 
@@ -21,7 +21,7 @@ export const SCENARIO_NAMES = [
   'tokens',
 ] as const
 
-/** @throws where there is none of that name */
+/** @throws Error when no scenario has the name */
 export async function loadScenario(name: string): Promise<Scenario> {
   if (!SCENARIO_NAMES.some((known) => known === name))
     throw new Error(`There is no scenario ${name}; there are ${SCENARIO_NAMES.join(', ')}.`)

@@ -11,7 +11,7 @@ export async function seedApart(
   { dataFolder, environment }: Pick<Place, 'dataFolder' | 'environment'>,
   seed: object,
 ): Promise<void> {
-  // As an argument, because the inherited environment may name another database.
+  // Passed as an argument, because the inherited environment may name another database.
   const { DATABASE_URL: url } = environment
   const words = [dataFolder, JSON.stringify(seed), ...(url === undefined ? [] : [url])]
   const child = Bun.spawn([process.execPath, script, ...words], {

@@ -1,5 +1,5 @@
 /**
- * A history of coding agents, stored by the product's own writers: calls with users, sessions,
+ * Stores a history of coding agents with the product's own writers: calls with users, sessions,
  * subagents and tags over the last 30 days, the names of users and tags, and an access token for
  * each user.
  */

@@ -1,6 +1,4 @@
-/**
- * Calls for measurements, stored by the product's own insert. Knows nothing of what is measured.
- */
+/** Stores calls for measurements, with the product's own insert. */
 import type { CallRecord } from '../../src/core/call.ts'
 import {
   type AccountId,
@@ -67,7 +65,7 @@ export interface CallSeed {
   readonly accounts?: number
 }
 
-/** Evenly over the days before `NOW_MS`, in the order of time. */
+/** Spread evenly over the days before `NOW_MS`, in chronological order. */
 export async function seedCalls(
   store: Store,
   { calls, days, accounts = 1 }: CallSeed,

@@ -1,7 +1,4 @@
-/**
- * Keys of many accounts, put into a store as rows of its own making. Must not know what is measured
- * over them.
- */
+/** Stores keys of many accounts as rows that this file builds itself. */
 import { type ApiKey, hashApiKey, maskApiKey, toPublicKey } from '../../src/core/api-key.ts'
 import { type AccountId, createKeyId, type KeyId } from '../../src/core/ids.ts'
 import { toAuditRow } from '../../src/store/changes/audit-log.ts'
@@ -11,21 +8,24 @@ import { numberedKey } from '../seed-store.ts'
 import { createProgress } from './progress.ts'
 
 const KEYS_OF_AN_ACCOUNT = 10
-/** Whole accounts, and far below the parameters that a database takes at once. */
+/** A multiple of an account's keys, and far below a database's maximum of parameters. */
 const KEYS_AT_ONCE = 500
 
-/** The account that a key belongs to, by its number. */
+/** The account of a key, by the key's number. */
 export function numberedAccount(keyNumber: number): AccountId {
   return `acct_${Math.floor(keyNumber / KEYS_OF_AN_ACCOUNT)}` as AccountId
 }
 
-/** Many at once: one by one, as customers make them, takes Postgres 25 s for a hundred thousand. */
+/**
+ * Inserts many rows at once: inserting one by one, as customers do, takes Postgres 25 s for 100,000
+ * keys.
+ */
 export async function seedKeys(store: Store, count: number): Promise<readonly KeyId[]> {
   const ids: KeyId[] = []
   const tell = createProgress('keys', count)
   while (ids.length < count) {
     const keys = createKeys(ids.length, Math.min(KEYS_AT_ONCE, count - ids.length))
-    // An account comes with a user otherwise, who has nothing to do with keys.
+    // Otherwise an account would be created with a user, which keys do not need.
     const accounts = [...new Set(keys.map(({ accountId }) => accountId))].map((id) => ({
       id,
       name: 'scale',
@@ -69,7 +69,7 @@ function createKeys(first: number, count: number): readonly ApiKey[] {
   })
 }
 
-/** Of keys whose limits are not what is looked at. */
+/** For keys whose limits are not measured. */
 export const UNLIMITED = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
   tokensPerMinute: Number.POSITIVE_INFINITY,

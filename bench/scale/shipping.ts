@@ -1,5 +1,6 @@
 /**
- * What it costs to write calls down and to bring them into the store, of `size` accounts in turn.
+ * The cost of writing calls to the journal and of shipping them to the store, for `size` accounts
+ * in turn.
  */
 import type { CallRecord } from '../../src/core/call.ts'
 import { type AccountId, createCallId, type GateId, type KeyId } from '../../src/core/ids.ts'
@@ -11,14 +12,14 @@ import { BOTH, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'
 import { createCalls } from './seed-calls.ts'
 import { useStore, withPlace } from './with-store.ts'
 
-/** A second of one core's calls. */
+/** The calls that one core serves in a second. */
 const RECORDS_PER_PASS = 8_000
-/** Those of one turn of the event loop at full load. */
+/** The calls in one turn of the event loop at full load. */
 const RECORDS_PER_TURN = 16
 const WARM_PASSES = 2
 const PASSES = 8
 
-/** Neighbouring calls are of accounts far from each other. */
+/** Consecutive calls belong to accounts that are far apart. */
 function createRecords(first: number, accounts: number): readonly CallRecord[] {
   return createCalls(RECORDS_PER_PASS, (index) => {
     const number = first + index
@@ -43,7 +44,7 @@ export const scenario: Scenario = {
   sizes: [10, 10_000],
   quickSizes: [10, 1_000],
   stores: BOTH,
-  // Why three: docs/decisions/0084-ten-thousand-accounts-may-cost-three-times.md.
+  // The reason for three: docs/decisions/0084-ten-thousand-accounts-may-cost-three-times.md.
   bars: { 'shipping a record, µs of processor': { type: 'ratio', most: 3 }, ...TURN_BAR },
   async run(accounts, name) {
     return await withPlace(name, async ({ location, dataFolder }) =>

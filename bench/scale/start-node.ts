@@ -1,6 +1,5 @@
 /**
- * A node as operators run it, in a process of its own, with an upstream that answers at once. Knows
- * nothing of what is stored.
+ * Starts a node as operators run it, in its own process, with an upstream that answers immediately.
  */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,7 +13,7 @@ import type { Place } from './with-store.ts'
 export const KEY = `sk-svc-${'c'.repeat(64)}`
 const GATE = 'bench'
 const MASTER_KEY = '0'.repeat(64)
-/** More than is ever used, so that each call asks for its part of it. */
+/** A quota that is never used up, so that every call reserves a part of it. */
 const CONFIGURATION = `plans:
   default: bench
   definitions:
@@ -24,14 +23,14 @@ const CONFIGURATION = `plans:
 
 export interface NodeOptions {
   readonly key: string
-  /** What is started; without it, the sources. */
+  /** The program to start. Undefined: the sources. */
   readonly program?: string
-  /** Loaded before the sources, from the repository's folder. */
+  /** Loaded before the sources, relative to the repository. */
   readonly preload?: string
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Before the first start: the key that calls come with. */
+/** Insert before the first start: the key of the calls. */
 export function keyRecord() {
   return {
     accountId: DEFAULT_ACCOUNT,
@@ -47,7 +46,7 @@ export function keyRecord() {
   }
 }
 
-/** Before the first start: what `callNode` goes through. */
+/** Insert before the first start: the gate that `callNode` uses. */
 export async function seedGate(store: Store, accountId = DEFAULT_ACCOUNT): Promise<void> {
   const now = Date.now()
   await store.gates.insert({
@@ -65,8 +64,8 @@ export async function seedGate(store: Store, accountId = DEFAULT_ACCOUNT): Promi
 }
 
 /**
- * Every account has a quota. Both processes are gone after `work`.
- * @param work told when the node's process began, as `performance.now()` has it
+ * Every account has a quota. Both processes are stopped after `work`.
+ * @param work gets the start time of the node's process, on the scale of `performance.now()`
  */
 export async function withNode<Result>(
   { dataFolder, environment }: Omit<Place, 'location'>,
@@ -108,7 +107,7 @@ function commandWith(preload: string): readonly string[] {
   return [process.execPath, '--preload', join(repository, preload), join(repository, 'src/main.ts')]
 }
 
-/** @throws where the answer is not 200 */
+/** @throws Error when the status is not 200 */
 export async function callNode({ url }: Pick<Gatehouse, 'url'>, key: string): Promise<void> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * The program starts on a store with `size` keys: when it is ready, and what it holds in memory for
- * each. Its sources take three tenths of a second longer, whatever is stored.
+ * Starts the program on a store with `size` keys: the time until it is ready, and its memory for
+ * each key. Starting the sources takes three tenths of a second longer at every size.
  */
 import { privateBytes } from '../../test/support/process-figures.ts'
 import { buildProgram, PROGRAM } from '../program.ts'
@@ -10,7 +10,7 @@ import { seedKeys } from './seed-keys.ts'
 import { withNode } from './start-node.ts'
 import { type DatabaseName, type Place, useStore, withPlace } from './with-store.ts'
 
-/** The collector has let go of what the start alone needed. */
+/** After this time the collector has freed the memory that only the start needed. */
 const SETTLES_MS = 5_000
 const LOOK_EVERY_MS = 2
 
@@ -21,7 +21,10 @@ interface Started {
 
 export const scenario: Scenario = {
   title: 'a node started, keys',
-  /** A start keeps some 15 MB of what it used to read them: most of what few keys would take. */
+  /**
+   * A start retains about 15 MB of what reading the keys used, which would dominate the memory of
+   * few keys.
+   */
   sizes: [50_000, 100_000],
   quickSizes: [5_000, 10_000],
   stores: BOTH,

@@ -1,6 +1,6 @@
 /**
- * `size` keys, with what the log of changes holds of them, are copied into the store of that kind
- * from the other kind.
+ * Copies a store with `size` keys, and with the keys' log of changes, from the other kind of
+ * database into this kind.
  */
 import { copyStore } from '../../src/store/copy-store.ts'
 import { measureHold } from './longest-hold.ts'

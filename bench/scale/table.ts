@@ -1,7 +1,4 @@
-/**
- * The lines of `make bench-scale`: a figure at both sizes, the ratio, the bar and whether it is
- * met. Measures nothing.
- */
+/** The lines of `make bench-scale`: a figure at both sizes, the ratio, the bar and the verdict. */
 import type { Bar, Figures, Scenario, Sizes } from './scenario.ts'
 
 export interface Measured {
@@ -31,7 +28,7 @@ export function describeMeasured({
   ]
 }
 
-/** Whether all bars are met. */
+/** True when all bars are met. */
 export function meetsBars({ scenario, small, large }: Omit<Measured, 'store' | 'sizes'>): boolean {
   return Object.entries(scenario.bars).every(([name, bar]) =>
     isMet(bar, judgedOf(small[name], large[name])),
@@ -54,7 +51,7 @@ function describeFigure(name: string, [small, large]: Pair, bar: Bar | undefined
   return columns.join('  ').trimEnd()
 }
 
-/** Of nothing to nothing it is one; to something from nothing there is none. */
+/** Zero to zero counts as one; zero to a positive figure has no ratio. */
 function ratioOf(small: number, large: number): number | undefined {
   if (small === 0) return large === 0 ? 1 : undefined
   return large / small
@@ -76,7 +73,7 @@ function judgedOf(small: number | undefined, large: number | undefined): Judged 
   return { small, large, ratio }
 }
 
-/** A figure that is missing meets nothing. */
+/** A missing figure does not meet its bar. */
 function isMet(bar: Bar, { small, large, ratio }: Judged): boolean {
   if (bar.type === 'ratio') return ratio !== undefined && ratio <= bar.most
   return small !== undefined && large !== undefined && Math.max(small, large) <= bar.most

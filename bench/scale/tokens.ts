@@ -1,6 +1,6 @@
 /**
  * One account with `size` access tokens, over the API of a node: start, memory, creating, listing
- * by pages, changing, calling, and revoking.
+ * by pages, changing, calling and revoking.
  */
 import { NO_RULES } from '../../src/core/access-token.ts'
 import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
@@ -18,7 +18,7 @@ const TOKENS_AT_ONCE = 500
 const TIMES = 200
 const AT_ONCE = 16
 const PAGE = 200
-/** The collector has let go of what the start alone needed. */
+/** After this time the collector has freed the memory that only the start needed. */
 const SETTLES_MS = 5_000
 const LOOK_EVERY_MS = 2
 

@@ -1,6 +1,6 @@
 /**
- * A start counts what a hundred total budgets have used of `size` calls. One of them is counted
- * before: code that never ran takes turns of 5 to 8 ms, at a start and never again.
+ * A start counts the usage of a hundred total budgets over `size` calls. One budget is counted
+ * first, because code that never ran takes turns of 5 to 8 ms, once per process.
  */
 
 import type { Budget } from '../../src/core/budget.ts'

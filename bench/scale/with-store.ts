@@ -1,7 +1,4 @@
-/**
- * A new database, SQLite's or Postgres', and a store in it, both gone after the work. Knows nothing
- * of what is put into it.
- */
+/** Creates a temporary database, SQLite or Postgres, and a store in it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,15 +11,15 @@ export type DatabaseName = 'SQLite' | 'Postgres'
 
 export interface Place {
   readonly location: StoreLocation
-  /** Of a node that works on it, with what it needs to find the database. */
+  /** The data folder of a node that uses the database, with the environment to find it. */
   readonly dataFolder: string
   readonly environment: Readonly<Record<string, string>>
 }
 
 export interface PlaceOptions {
   /**
-   * Postgres waits for its disk at every commit. Default true; many small inserts before a
-   * measurement take long then.
+   * Postgres waits for its disk at every commit. Default: true. False speeds up many small inserts
+   * before a measurement.
    */
   readonly isDurable?: boolean
 }
@@ -53,7 +50,7 @@ export async function withPlace<Result>(
   }
 }
 
-/** Where a node's store is that has this folder and, with Postgres, this address. */
+/** The location of the store of a node with this data folder and, for Postgres, this address. */
 export function locate(dataFolder: string, postgresUrl?: string): StoreLocation {
   if (postgresUrl === undefined) return { path: join(dataFolder, 'gatehouse.db') }
   const limits = { poolSize: 4, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 }
@@ -68,7 +65,7 @@ export async function withStore<Result>(
   return await withPlace(name, async ({ location }) => await useStore(location, work), options)
 }
 
-/** Opened for the work, and closed after it. */
+/** Opens the store for the work, and closes it afterwards. */
 export async function useStore<Result>(
   location: StoreLocation,
   work: (store: Store) => Promise<Result>,

@@ -1,6 +1,6 @@
 /**
- * From the start of the process, with an empty data folder, to the first chat completion answered
- * through it.
+ * The time from the start of the process, with an empty data folder, to the first answered chat
+ * completion.
  */
 import type { Contender, StartOptions } from '../contender.ts'
 import type { Note, Plan } from '../plan.ts'

@@ -1,4 +1,4 @@
-/** Gatehouse alone: what a call costs with much in the store, and under floods of keys. */
+/** Gatehouse only: the cost of a call with much data in the store, and under floods of keys. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningContender } from '../contender.ts'

@@ -1,6 +1,6 @@
 /**
- * Streams: the first event, what an event costs, what a thousand open ones weigh, and clients that
- * leave.
+ * Streams: the first event, the cost of an event, the memory of a thousand open streams, and
+ * clients that leave.
  */
 import type { RunningContender } from '../contender.ts'
 import { measureAborts } from '../measure-aborts.ts'
@@ -10,8 +10,8 @@ import { rest } from './rest.ts'
 
 const AT_ONCE = 50
 /**
- * Some thousand calls: compilers work through what each runs once at its hundredth call. In turns, as
- * everything: what did not run for 15 seconds is thrown away.
+ * Some thousand calls, because compilers work on code at about its hundredth call. In turns, like
+ * everything: code that did not run for 15 seconds is discarded.
  */
 const WARM_UP_TURNS = 5
 const WARM_UP_TURN_MS = 1_000
@@ -24,7 +24,7 @@ export interface StreamStep {
   readonly note: Note
 }
 
-/** One after the other, each of them for all contenders in turn. */
+/** One after the other, each for all contenders in turn. */
 export const STREAM_STEPS: readonly ((step: StreamStep) => Promise<void>)[] = [
   warmUpEvents,
   ...Array.from({ length: WARM_UP_TURNS }, () => warmUpBeginnings),
@@ -32,13 +32,13 @@ export const STREAM_STEPS: readonly ((step: StreamStep) => Promise<void>)[] = [
   measureShortStreams,
   measureLongStreams,
   measureLeavingClients,
-  // It takes five seconds of each.
+  // Takes five seconds per contender.
   measureOpenStreams,
 ]
 
-/** What a process costs while it is young has rows of its own (young-process.ts). */
+/** The cost of a new process has separate rows (young-process.ts). */
 async function warmUpEvents({ plan, contender }: StreamStep): Promise<void> {
-  // Half as long where events are dear.
+  // Half as long for contenders whose events are expensive.
   const events = plan.eventsOfStream > 0 ? 200 : 100
   await measureStreams(contender, { streams: AT_ONCE, events, everyMs: 1 })
 }

@@ -1,4 +1,4 @@
-/** An upstream over TLS, as every real provider is, and 256 calls at once. */
+/** An upstream over TLS, as real providers are, with 256 concurrent calls. */
 import { type RunningContender, WARM_UP_SECONDS } from '../contender.ts'
 import { measureThroughput } from '../measure-throughput.ts'
 import type { Note } from '../plan.ts'
@@ -8,7 +8,7 @@ const CONNECTIONS = 256
 const WARM_UP = { bodyBytes: 1024, connections: 32, seconds: WARM_UP_SECONDS }
 /** Long enough for a call to time out. */
 const SECONDS = 4
-/** What wrk takes for lost by itself. */
+/** The time after which wrk itself counts a call as lost. */
 const TIMEOUT_SECONDS = 2
 
 export async function warmUpTls(contender: RunningContender, folder: string): Promise<void> {
@@ -32,7 +32,7 @@ export async function measureTlsUpstream(
   if (measured.failed > 0) throw new Error(`${measured.failed} calls failed before a TLS upstream`)
   const label = `TLS upstream, ${CONNECTIONS} connections`
   note(`${label}: calls that timed out`, measured.timedOut)
-  // Of next to nothing there is no cost and no rate.
+  // With almost no calls, a cost or rate would be meaningless.
   if (measured.calls < CONNECTIONS) return
   note(`${label}: calls/s`, measured.requestsPerSecond)
   note(`${label}: CPU µs a call`, measured.cpuMicrosPerCall ?? Number.NaN)

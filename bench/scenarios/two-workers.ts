@@ -1,6 +1,7 @@
 /**
- * Gatehouse alone, on every core beside generator, upstream and stores: one process, and two
- * workers on one port. It shows that a second worker helps, and on two cores not how much it can.
+ * Gatehouse only, on all cores together with generator, upstream and stores: one process, and two
+ * workers on one port. Shows that a second worker helps. On two cores, the full gain is not
+ * visible.
  */
 import { mkdtempSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -19,7 +20,7 @@ import type { Note } from '../plan.ts'
 
 const LOAD = { bodyBytes: 1024, connections: 64, seconds: 4 }
 
-/** @throws NotMeasured where Postgres or Redis is missing */
+/** @throws NotMeasured when Postgres or Redis is missing */
 export async function measureWorkers(
   upstreamUrl: string,
   folder: string,

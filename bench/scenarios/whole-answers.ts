@@ -1,6 +1,6 @@
 /**
- * Whole answers: how many a second, what each costs, and what a steady rate of them adds in
- * latency.
+ * Complete answers: the maximum rate, the cost of an answer, and the added latency at a constant
+ * rate.
  */
 import type { RunningContender } from '../contender.ts'
 import { measureLatency } from '../measure-latency.ts'
@@ -10,16 +10,16 @@ import type { JsonUpstream } from '../upstream.ts'
 import { rest } from './rest.ts'
 
 /**
- * Above this share of its core a contender was busy; below, generator or upstream were what held it
- * back.
+ * Above this share of its core, the contender was busy. Below, generator or upstream were the
+ * bottleneck.
  */
 const BUSY_SHARE = 0.85
-/** The load of which memory and the slowest calls are told. */
+/** The load for which memory and the slowest calls are reported. */
 const FULL_LOAD: Load = { bodyBytes: 1024, connections: 64 }
 
 /**
- * One turn of a contender under one load. What it does for these calls once they are answered is part
- * of their cost, and done before the next contender has its turn.
+ * One turn of a contender under one load. Its work after the last answer is part of the cost, and
+ * ends before the next contender's turn.
  */
 export async function measureLoad(
   load: Load,
@@ -50,7 +50,7 @@ export async function measureLoad(
   if (measured.cpuMicrosPerCall === undefined) return
   note(`${label}: CPU µs a call`, cpuMicros / measured.calls)
   const busy = (measured.requestsPerSecond * measured.cpuMicrosPerCall) / 1e6
-  // One connection waits for itself; that is no bottleneck of anybody's.
+  // With one connection, waiting for the answer is not a bottleneck.
   if (busy < BUSY_SHARE && connections > 1) note(`${label}: share of its core used`, busy)
   if (isFull) note('memory: under load, MB', megabytes(contender))
   if (connections <= FULL_LOAD.connections) return
@@ -64,18 +64,19 @@ interface Turn {
   readonly upstream: JsonUpstream
 }
 
-/** @returns why the measurement is thrown away: its figures would mean nothing, or flatter */
+/** @returns the reason to discard the measurement; undefined when the figures are valid */
 function findFault(
   { calls, failed, timedOut }: Throughput,
   connections: number,
 ): string | undefined {
   if (failed + timedOut > 0) return `${failed + timedOut} calls failed`
-  // Some connection waited from the first second to the last.
+  // Some connection waited during the whole measurement.
   return calls < connections ? `${calls} answers on ${connections} connections` : undefined
 }
 
 /**
- * Notes nothing of a pace at which calls failed: percentiles of those that survived would flatter.
+ * Records nothing for a pace at which calls failed, because percentiles of the others would look
+ * too good.
  */
 export async function measureAtPace(
   { perSecond, seconds, isEveryday = false }: Pace,

@@ -1,4 +1,6 @@
-/** The first minute after a start: what a call costs and waits while the runtime still compiles. */
+/**
+ * The first minute after a start: the cost and latency of a call while the runtime still compiles.
+ */
 import type { RunningContender } from '../contender.ts'
 import { measureLatency } from '../measure-latency.ts'
 import type { Note, Plan } from '../plan.ts'

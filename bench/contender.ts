@@ -38,7 +38,7 @@ export interface StartOptions {
 export interface Contender {
   readonly name: string
   /** The enabled features, for the table's legend. */
-  readonly does: string
+  readonly features: string
   /**
    * Answers so few calls that its turns must be longer. Such contenders run separately: while the
    * others wait, their runtimes would discard compiled code.

@@ -27,10 +27,10 @@ const HELP = `bun bench/main.ts [--quick] [--rounds N] [--only ${PARTS.join('|')
 Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no gateway at all, in one run on this
 machine, and writes docs/benchmarks.md, its plot, the figures in README.md and bench/results/.
 
---quick       less than five minutes; prints how it compares with the stored results and leaves them alone
---rounds      how often contenders take turns; figures are medians
---only        one part, --contender some contenders; they too leave the stored results alone
---render      measures nothing: writes the page anew from the stored results, after a change of its prose
+--quick       less than five minutes; compares the result with the stored results, which stay unchanged
+--rounds      number of rounds over all contenders; figures are medians
+--only        one part, --contender some contenders; the stored results stay unchanged too
+--render      measures nothing; renders the page from the stored results, for example after a change of its text
 
 PROGRAMS=NAME=PATH[=VARIANT],… adds programs that \`make binary\` made of other commits, as contenders of
 a quick run. Variants: each call sends a user, a session and a tag, and they are \`counted\`, or
@@ -64,19 +64,21 @@ async function main(): Promise<void> {
   if (values.help === true) return console.log(HELP)
   if (values.render === true) {
     const last = lastResults()
-    if (last === undefined) throw new Error(`there are no results in ${RESULTS}`)
+    if (last === undefined) throw new Error(`There are no results in ${RESULTS}.`)
     return writePage(last.results)
   }
   const parts = PARTS.filter((part) => values.only === undefined || values.only === part)
-  if (parts.length === 0) throw new Error(`there is no part '${values.only}': ${PARTS.join(', ')}`)
+  if (parts.length === 0)
+    throw new Error(`Unknown part: '${values.only}'. Known: ${PARTS.join(', ')}.`)
   const isQuick = values.quick === true
   const plan = isQuick ? QUICK : WHOLE
   const rounds = Number(values.rounds ?? plan.rounds)
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number above 0')
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error('--rounds must be a whole number above 0.')
   const known = isQuick ? quickContenders : contenders
   const wanted = values.contender ?? known.map(({ name }) => name)
   const unknown = wanted.find((name) => !known.some((contender) => contender.name === name))
-  if (unknown !== undefined) throw new Error(`there is no contender '${unknown}' in this run`)
+  if (unknown !== undefined) throw new Error(`Unknown contender in this run: '${unknown}'.`)
   runAlone()
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
   try {
@@ -155,7 +157,9 @@ function writePage(results: Results): void {
 }
 
 function legend(): Record<string, string> {
-  return Object.fromEntries([...contenders, translating].map(({ name, does }) => [name, does]))
+  return Object.fromEntries(
+    [...contenders, translating].map(({ name, features }) => [name, features]),
+  )
 }
 
 function machine(): string {

@@ -42,7 +42,7 @@ export async function measureAborts(
   const leftAt = performance.now()
   while ((await openStreams(upstreamUrl)) > 0) {
     if (performance.now() - leftAt > RELEASE_LIMIT_MS)
-      throw new Error('the upstream still works for nobody')
+      throw new Error('the upstream still streams although all clients left')
     await Bun.sleep(1)
   }
   const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore

@@ -15,7 +15,7 @@ import { nginx } from './contenders/nginx.ts'
 import { findFault } from './find-fault.ts'
 import { measureThroughput } from './measure-throughput.ts'
 import type { Load, Note, Plan } from './plan.ts'
-import { type Look, lookAround, measurePace, tellPace, tellQuietness } from './quietness.ts'
+import { describePace, describeQuietness, type Look, lookAround, measurePace } from './quietness.ts'
 import type { Results } from './report.ts'
 import { Samples } from './samples.ts'
 import { measureColdStarts } from './scenarios/cold-start.ts'
@@ -65,13 +65,13 @@ export async function measureAll(
       contender.prepare?.()
       return true
     } catch (failure) {
-      tellMissing(notMeasured, contender.name, failure)
+      reportMissing(notMeasured, contender.name, failure)
       return false
     }
   })
   const samples = new Samples()
   const looks: Look[] = [await lookAround()]
-  console.log(tellQuietness(looks))
+  console.log(describeQuietness(looks))
   const paces: number[] = []
   const upstream = await startJsonUpstream(bench.folder)
   try {
@@ -87,7 +87,7 @@ export async function measureAll(
   }
   looks.push(await lookAround())
   paces.push(measurePace())
-  console.log(tellQuietness(looks), tellPace(paces))
+  console.log(describeQuietness(looks), describePace(paces))
   const figures = samples.medians()
   return { figures, looks, paces, notMeasured: Object.fromEntries(notMeasured) }
 }
@@ -100,7 +100,7 @@ async function measureRound(run: Run, round: number): Promise<void> {
     const plan = contender.narrow?.(run.plan) ?? run.plan
     if (!parts.includes('start') || round > 0) continue
     console.log(`starts: ${contender.name}`)
-    await orTell(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
+    await reportFailure(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
   }
   if (parts.includes('whole')) await measureWhole(run, round)
   if (!parts.includes('tls')) return
@@ -112,7 +112,7 @@ async function measureRound(run: Run, round: number): Promise<void> {
     {
       upstream: secure,
       begin: async ({ running }) => await warmUpTls(running, folder),
-      steps: Array.from({ length: TURNS }, () => async ({ running, note }: Standing) => {
+      steps: Array.from({ length: TURNS }, () => async ({ running, note }: ActiveContender) => {
         await measureTlsUpstream(run, running, note)
       }),
     },
@@ -131,7 +131,7 @@ async function measureWhole(run: Run, round: number): Promise<void> {
     },
     steps: [
       ...plan.loads.flatMap((load, place) => {
-        const turn = (isNoted: boolean) => async (one: Standing) => {
+        const turn = (isNoted: boolean) => async (one: ActiveContender) => {
           if (!one.plan.loads.includes(load)) return
           const { seconds } = one.plan
           const note = isNoted ? one.note : () => {}
@@ -144,7 +144,7 @@ async function measureWhole(run: Run, round: number): Promise<void> {
       }),
       ...plan.paces
         .filter(({ isEveryday = false }) => round === 0 || !isEveryday)
-        .map((pace) => async (one: Standing) => {
+        .map((pace) => async (one: ActiveContender) => {
           if (one.plan.paces.includes(pace)) await measureAtPace(pace, one.running, one.note)
         }),
       async ({ running, note }) => note('memory: after load, MB', megabytes(running)),
@@ -162,7 +162,7 @@ async function measureStreams(run: Run): Promise<void> {
       await inTurn(run, [...run.contenders, ...others], {
         upstream: { url: paced.url, folder, streams: true },
         begin: async () => {},
-        steps: STREAM_STEPS.map((measure) => async ({ plan, running, note }: Standing) => {
+        steps: STREAM_STEPS.map((measure) => async ({ plan, running, note }: ActiveContender) => {
           await measure({ plan, contender: running, upstreamUrl: paced.url, note })
         }),
       })
@@ -186,15 +186,15 @@ async function measureOnce(run: Run): Promise<void> {
   if (!run.contenders.includes(gatehouse)) return
   const note = samples.noteFor(gatehouse.name)
   if (parts.includes('stored') && plan.stored.keys > 0)
-    await orTell(run, 'a full store', () => measureStored(plan, upstream.url, folder, note))
+    await reportFailure(run, 'a full store', () => measureStored(plan, upstream.url, folder, note))
   if (parts.includes('workers') && plan.hasWorkers) {
     console.log('one process and two workers')
-    await orTell(run, 'two workers', () => measureWorkers(upstream.url, folder, note))
+    await reportFailure(run, 'two workers', () => measureWorkers(upstream.url, folder, note))
   }
 }
 
 /** A running contender, idle until its turn. */
-interface Standing {
+interface ActiveContender {
   readonly contender: Contender
   readonly plan: Plan
   readonly running: RunningContender
@@ -204,8 +204,8 @@ interface Standing {
 interface Turns {
   readonly upstream: StartOptions
   /** Called once for each contender, before the first step. */
-  readonly begin: (one: Standing) => Promise<void>
-  readonly steps: readonly ((one: Standing) => Promise<void>)[]
+  readonly begin: (one: ActiveContender) => Promise<void>
+  readonly steps: readonly ((one: ActiveContender) => Promise<void>)[]
 }
 
 /**
@@ -229,45 +229,45 @@ async function takeTurns(
   { upstream, begin, steps }: Turns,
 ): Promise<void> {
   if (contenders.length === 0) return
-  const standing: Standing[] = []
+  const active: ActiveContender[] = []
   try {
     for (const contender of contenders)
-      await orTell(run, contender.name, async () => {
+      await reportFailure(run, contender.name, async () => {
         const running = await contender.start(upstream)
         if (running === undefined) return
-        const complaint = await findFault(running, upstream.streams)
-        if (complaint !== undefined) {
-          console.log(`  ${contender.name} is left out: ${complaint}`)
+        const fault = await findFault(running, upstream.streams)
+        if (fault !== undefined) {
+          console.log(`  ${contender.name} is left out: ${fault}`)
           await running.stop()
           return
         }
         const plan = contender.narrow?.(run.plan) ?? run.plan
         const one = { contender, plan, running, note: run.samples.noteFor(contender.name) }
-        standing.push(one)
+        active.push(one)
         await begin(one)
       })
     for (const [place, step] of steps.entries()) {
       run.paces.push(measurePace())
-      for (const one of place % 2 === 0 ? standing : standing.toReversed())
-        await orTell(run, one.contender.name, () => step(one))
+      for (const one of place % 2 === 0 ? active : active.toReversed())
+        await reportFailure(run, one.contender.name, () => step(one))
     }
   } finally {
-    for (const { contender, running } of standing)
-      await orTell(run, contender.name, () => running.stop())
+    for (const { contender, running } of active)
+      await reportFailure(run, contender.name, () => running.stop())
   }
 }
 
 /** A failed measurement has no figure, and the run continues so that the other figures are kept. */
-async function orTell(run: Run, name: string, measure: () => Promise<void>): Promise<void> {
+async function reportFailure(run: Run, name: string, measure: () => Promise<void>): Promise<void> {
   try {
     await measure()
   } catch (failure) {
-    tellMissing(run.notMeasured, name, failure)
+    reportMissing(run.notMeasured, name, failure)
   }
 }
 
 /** A contender that is unavailable here does not fail the run. */
-function tellMissing(notMeasured: Map<string, string>, name: string, failure: unknown): void {
+function reportMissing(notMeasured: Map<string, string>, name: string, failure: unknown): void {
   if (failure instanceof NotMeasured) {
     notMeasured.set(name, failure.message)
     console.log(`  ${name} is not measured: ${failure.message}`)

@@ -12,6 +12,9 @@ export function runAlone(port: number = PORTS.lock): void {
     // The lock does not keep the process alive.
     Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).unref()
   } catch (cause) {
-    throw new Error(`another benchmark or profile is running here: it has port ${port}`, { cause })
+    throw new Error(
+      `Another benchmark or profile is running on this machine: port ${port} is in use.`,
+      { cause },
+    )
   }
 }

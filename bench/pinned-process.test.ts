@@ -16,7 +16,9 @@ test('a program that ends before its first answer is reported at once, with its 
 test('what listens at a program’s port already is not measured in its place', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('other') })
   const port = other.port ?? 0
-  expect(() => startPinned('0', ['sleep', '60'], { port })).toThrow(`at port ${port} already`)
+  expect(() => startPinned('0', ['sleep', '60'], { port })).toThrow(
+    `Port ${port} is already in use`,
+  )
   await other.stop(true)
   await startPinned('0', ['sleep', '60'], { port }).stop()
 })

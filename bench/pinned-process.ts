@@ -73,7 +73,7 @@ export async function untilAnswers(
   const startedAt = performance.now()
   while (performance.now() - startedAt < limitMs) {
     const end = server.ended()
-    if (end !== undefined) throw new Error(`what should answer at ${url} has ended: ${end}`)
+    if (end !== undefined) throw new Error(`The program for ${url} has ended: ${end}`)
     try {
       await (await fetch(url, request)).arrayBuffer()
       return performance.now() - startedAt
@@ -88,7 +88,7 @@ function assertFree(port: number): void {
   try {
     Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => undefined } }).stop()
   } catch (cause) {
-    throw new Error(`Something listens at port ${port} already: end it first.`, { cause })
+    throw new Error(`Port ${port} is already in use. Stop the other program first.`, { cause })
   }
 }
 

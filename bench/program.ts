@@ -16,6 +16,6 @@ export function buildProgram(): void {
   if (isBuilt) return
   const script = resolve(import.meta.dir, '../scripts/build-binary.ts')
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, script])
-  if (exitCode !== 0) throw new Error(`the program could not be built: ${stderr.toString()}`)
+  if (exitCode !== 0) throw new Error(`The program cannot be built: ${stderr.toString()}`)
   isBuilt = true
 }

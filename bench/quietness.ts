@@ -71,7 +71,7 @@ function countChanges(paces: readonly number[]): number {
 }
 
 /** Markdown for the page. */
-export function tellPace(paces: readonly number[]): string {
+export function describePace(paces: readonly number[]): string {
   if (paces.length === 0) return ''
   const [fastest, slowest] = [Math.min(...paces), Math.max(...paces)].map((ms) => ms.toFixed(1))
   const changes = countChanges(paces)
@@ -110,7 +110,7 @@ export function isQuiet(looks: readonly Look[]): boolean {
 }
 
 /** Markdown for the page. */
-export function tellQuietness(looks: readonly Look[]): string {
+export function describeQuietness(looks: readonly Look[]): string {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`
   const busiest = Math.max(0, ...looks.map(({ busy }) => busy))
   const stolen = Math.max(0, ...looks.map((look) => look.stolen))

@@ -1,6 +1,6 @@
 /** Formats figures as tables and as ratios. */
 
-import { isQuiet, isSteady, type Look, tellPace, tellQuietness } from './quietness.ts'
+import { describePace, describeQuietness, isQuiet, isSteady, type Look } from './quietness.ts'
 
 /** Measure → contender → median. */
 export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -40,7 +40,9 @@ export function toMarkdown({
     '## Every figure',
     '',
     `Measured ${date} on ${machine}. The figures are medians. Each contender has one core to itself; generator and upstream share the other core.`,
-    ...(looks.length === 0 ? [] : ['', `${tellQuietness(looks)} ${tellPace(paces)}`.trim()]),
+    ...(looks.length === 0
+      ? []
+      : ['', `${describeQuietness(looks)} ${describePace(paces)}`.trim()]),
     '',
     ...names.map((name) => `- **${name}**: ${legend[name]}`),
     ...Object.entries(notMeasured).map(

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { measureCalmly, tellWeather } from './scale/measure-calmly.ts'
+import { describeConditions, measureCalmly } from './scale/measure-calmly.ts'
 import type { Figures, Scenario } from './scale/scenario.ts'
 import { loadScenario, SCENARIO_NAMES } from './scale/scenarios.ts'
 import { describeMeasured, type Measured, meetsBars } from './scale/table.ts'
@@ -16,13 +16,13 @@ const BESIDE = 'beside'
 
 const HELP = `bun bench/scale.ts [--only NAME]… [--store sqlite|postgres] [--quick]
 
-  --only NAME   one scenario, several times for several: ${SCENARIO_NAMES.join(', ')};
-                ${BESIDE}: calls on a node that does such work beside them
-  --store KIND  one store; by default both, where the scenario has both
-  --quick       small sizes, for a look: the ratios say little
+  --only NAME   one scenario; repeat for several: ${SCENARIO_NAMES.join(', ')};
+                ${BESIDE}: latency of calls on a node that does such work at the same time
+  --store KIND  one store. Default: both, if the scenario supports both
+  --quick       small sizes for a quick look; the ratios are not reliable
 
-A scenario that misses a bar while the machine is not calm is measured again, twice at most, once it
-is. Brings its own Postgres. Exits with 1 when a scenario could not be run, never because one is slow.`
+If a scenario misses a bar on a busy machine, it is measured again when the machine is calm, at most
+twice. Starts its own Postgres. Exits with 1 if a scenario cannot run, but not if a scenario is slow.`
 
 const { values } = parseArgs({
   options: {
@@ -33,12 +33,12 @@ const { values } = parseArgs({
   },
 })
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
 /** Progress goes to standard error, because standard output has the results. */
-function tell(text: string): void {
+function writeProgress(text: string): void {
   process.stderr.write(`  … ${text}\n`)
 }
 
@@ -53,7 +53,7 @@ function storesOf({ stores }: Scenario): readonly DatabaseName[] {
  * error
  */
 async function runOne(name: string, size: number, store: DatabaseName): Promise<Figures> {
-  tell(`${name}, ${store}, ${size.toLocaleString('en-US')}`)
+  writeProgress(`${name}, ${store}, ${size.toLocaleString('en-US')}`)
   const command = [
     process.execPath,
     join(import.meta.dir, 'scale', 'run-one.ts'),
@@ -83,18 +83,22 @@ async function runScenario(name: string): Promise<boolean> {
     const describe = (figures: Pick<Measured, 'small' | 'large'>) =>
       describeMeasured({ scenario, store, sizes, ...figures }).join('\n')
     try {
-      const { result, weather } = await measureCalmly(
+      const { result, conditions } = await measureCalmly(
         async () => ({
           small: await runOne(name, sizes[0], store),
           large: await runOne(name, sizes[1], store),
         }),
-        { isMet: (figures) => meetsBars({ scenario, ...figures }), say: tell, describe },
+        {
+          isMet: (figures) => meetsBars({ scenario, ...figures }),
+          report: writeProgress,
+          describe,
+        },
       )
-      say(describe(result))
-      say(`  the machine: ${tellWeather(weather)}`)
+      print(describe(result))
+      print(`  the machine: ${describeConditions(conditions)}`)
     } catch (error) {
       hasFailed = true
-      say(
+      print(
         `${scenario.title} · ${store}: not measured, ${error instanceof Error ? error.message : String(error)}`,
       )
     }
@@ -107,14 +111,14 @@ function secondsSince(startedAt: number): string {
 }
 
 async function main(): Promise<void> {
-  if (values.help) return say(HELP)
+  if (values.help) return print(HELP)
   if (values.store !== undefined && values.store !== 'sqlite' && values.store !== 'postgres')
-    throw new Error(`--store is sqlite or postgres. ${HELP}`)
+    throw new Error(`--store must be sqlite or postgres. ${HELP}`)
   let areAllRun = true
   for (const name of values.only ?? [...SCENARIO_NAMES, BESIDE]) {
     const startedAt = performance.now()
     areAllRun = (await (name === BESIDE ? runBeside() : runScenario(name))) && areAllRun
-    tell(`${name} took ${secondsSince(startedAt)} s`)
+    writeProgress(`${name} took ${secondsSince(startedAt)} s`)
   }
   if (!areAllRun) process.exitCode = 1
 }

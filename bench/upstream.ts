@@ -63,7 +63,7 @@ export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
   const process = startPinned(LOAD_CORE, ['nginx', '-c', path, '-p', folder])
   const url = `http://127.0.0.1:${PORTS.jsonUpstream}`
   await untilAnswers(process, url)
-  let asked = 0
+  let ownConnections = 0
   return {
     url,
     secureUrl: `https://localhost:${PORTS.tlsUpstream}`,
@@ -71,8 +71,8 @@ export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
     async connectionsAccepted() {
       // A new connection each time, so that these connections can be subtracted.
       const response = await fetch(url + COUNTS_PATH, { keepalive: false })
-      asked += 1
-      return readAccepted(await response.text()) - asked
+      ownConnections += 1
+      return readAccepted(await response.text()) - ownConnections
     },
     stop: () => process.stop(),
   }
@@ -81,7 +81,7 @@ export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
 /** @param page nginx's stub_status page */
 export function readAccepted(page: string): number {
   const accepted = /accepts handled requests\n +(\d+) /.exec(page)?.[1]
-  if (accepted === undefined) throw new Error(`nginx does not tell its connections: ${page}`)
+  if (accepted === undefined) throw new Error(`nginx reported no number of connections: ${page}`)
   return Number(accepted)
 }
 

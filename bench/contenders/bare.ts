@@ -8,29 +8,31 @@ import { PORTS } from '../ports.ts'
 
 export const bare: Contender = bareProxy({
   name: 'bare fetch',
-  does: 'a dozen lines on `Bun.serve` and `fetch` (bench/bare-proxy.ts): no key, no limit, no ledger, no deadlines',
+  features:
+    'a dozen lines on `Bun.serve` and `fetch` (bench/bare-proxy.ts): no key, no limit, no ledger, no deadlines',
   program: 'bench/bare-proxy.ts',
   port: PORTS.bare,
 })
 
 export const bareSockets: Contender = bareProxy({
   name: 'bare sockets',
-  does: 'the same on `Bun.serve` and connections of its own by `Bun.connect` (bench/bare-socket-proxy.ts): believes every answer, no back-pressure',
+  features:
+    'the same on `Bun.serve` and connections of its own by `Bun.connect` (bench/bare-socket-proxy.ts): believes every answer, no back-pressure',
   program: 'bench/bare-socket-proxy.ts',
   port: PORTS.bareSockets,
 })
 
 interface BareProxy {
   readonly name: string
-  readonly does: string
+  readonly features: string
   readonly program: string
   readonly port: number
 }
 
-function bareProxy({ name, does, program, port }: BareProxy): Contender {
+function bareProxy({ name, features, program, port }: BareProxy): Contender {
   return {
     name,
-    does,
+    features,
     async start({ url, authority }) {
       const server = startPinned(CONTENDER_CORE, [process.execPath, program, String(port), url], {
         port,

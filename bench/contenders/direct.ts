@@ -3,7 +3,7 @@ import type { Contender } from '../contender.ts'
 
 export const direct: Contender = {
   name: 'direct',
-  does: 'nothing in between',
+  features: 'nothing in between',
   start: async ({ url }) => ({
     url: `${url}/v1/chat/completions`,
     headers: {},

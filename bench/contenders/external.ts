@@ -6,7 +6,7 @@ import type { Contender } from '../contender.ts'
 
 export const external: Contender = {
   name: 'external',
-  does: 'GATEWAY_URL, started and pinned by whoever runs this',
+  features: 'GATEWAY_URL, started and pinned by whoever runs this',
   async start() {
     const { GATEWAY_URL, GATEWAY_HEADERS = '{}', GATEWAY_MODEL = 'gpt-4o' } = process.env
     if (GATEWAY_URL === undefined) return undefined

@@ -7,8 +7,8 @@ import { buildProgram, PROGRAM } from '../program.ts'
 
 export const KEY = `sk-svc-${'b'.repeat(64)}`
 
-const MOST_QUESTIONS = 1_000
-const QUESTION_EVERY_MS = 10
+const MOST_ATTEMPTS = 1_000
+const RETRY_EVERY_MS = 10
 
 export const gatehouse: Contender = gatehouseWith({})
 
@@ -16,7 +16,8 @@ export const gatehouse: Contender = gatehouseWith({})
 export const translating: Contender = {
   ...gatehouseWith({ target: 'anthropic/claude-opus-5', port: PORTS.translating }),
   name: 'translated',
-  does: 'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
+  features:
+    'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
 }
 
 export interface GatehouseOptions {
@@ -47,7 +48,8 @@ const NAMES = {
 export function gatehouseWith(options: GatehouseOptions): Contender {
   return {
     name: 'gatehouse',
-    does: 'the program of `make binary`: key check, limits, ledger written before the answer and shipped into SQLite; one process',
+    features:
+      'the program of `make binary`: key check, limits, ledger written before the answer and shipped into SQLite; one process',
     prepare: buildProgram,
     start: (upstream) => start(upstream, options),
   }
@@ -106,13 +108,13 @@ async function createGate(
   target: string,
 ): Promise<void> {
   const body = JSON.stringify({ id: 'bench', targets: [{ model: target }] })
-  for (let asked = 0; asked < MOST_QUESTIONS; asked += 1) {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const { ok, status } = await fetch(`${address}/v1/gates`, { method: 'POST', headers, body })
     if (ok) return
-    if (status !== 401) throw new Error(`Gatehouse made no gate: ${status}`)
-    await Bun.sleep(QUESTION_EVERY_MS)
+    if (status !== 401) throw new Error(`Gatehouse did not create the gate: HTTP ${status}`)
+    await Bun.sleep(RETRY_EVERY_MS)
   }
-  throw new Error('Gatehouse did not take its first key')
+  throw new Error('Gatehouse did not accept its first key')
 }
 
 async function switchAttribution(

@@ -21,7 +21,7 @@ const START_LIMIT_MS = 120_000
 
 export const litellm: Contender = {
   name: 'litellm',
-  does: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model and a master key, which it does not start without; no database`,
+  features: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model and a master key, which it does not start without; no database`,
   isSlow: true,
   narrow,
   prepare: install,
@@ -100,17 +100,17 @@ function install(): void {
 
 function run(command: string[]): void {
   const [name = '', ...rest] = command
-  if (Bun.which(name) === null) throw new NotMeasured(`there is no ${name} here`)
+  if (Bun.which(name) === null) throw new NotMeasured(`${name} is not installed`)
   const { success, exitedDueToTimeout, stdout, stderr } = Bun.spawnSync([name, ...rest], {
     stdin: 'ignore',
     timeout: INSTALL_LIMIT_MS,
   })
   if (success) return
   const lines = `${stdout}\n${stderr}`.trim().split('\n')
-  const said = lines.find((line) => /error|not available/i.test(line)) ?? lines.at(-1) ?? ''
+  const reason = lines.find((line) => /error|not available/i.test(line)) ?? lines.at(-1) ?? ''
   const end =
     exitedDueToTimeout === true ? `took more than ${INSTALL_LIMIT_MS / 60_000} minutes` : 'failed'
-  throw new NotMeasured(`\`${command.join(' ')}\` ${end}: ${said.trim().slice(0, 200)}`)
+  throw new NotMeasured(`\`${command.join(' ')}\` ${end}: ${reason.trim().slice(0, 200)}`)
 }
 
 function pythonVersion(): string {

@@ -12,7 +12,7 @@ const PORT = PORTS.nginx
 
 export const nginx: Contender = {
   name: 'nginx',
-  does: 'proxy_pass, one worker, keep-alive to the upstream; no key, no limit, no ledger',
+  features: 'proxy_pass, one worker, keep-alive to the upstream; no key, no limit, no ledger',
   async start({ url, folder, streams, authority }) {
     const path = join(folder, 'proxy.conf')
     const { protocol, host, hostname, port } = new URL(url)

@@ -15,7 +15,7 @@ const FOLDER = '.cache/portkey'
 
 export const portkey: Contender = {
   name: 'portkey',
-  does: `@portkey-ai/gateway ${VERSION} on Node ${nodeVersion()}; no key, no limit, no ledger`,
+  features: `@portkey-ai/gateway ${VERSION} on Node ${nodeVersion()}; no key, no limit, no ledger`,
   isSlow: true,
   narrow: (plan) => ({ ...within(plan, 300), seconds: 2 }),
   prepare: install,
@@ -70,7 +70,7 @@ function install(): void {
     stdout: 'ignore',
     stderr: 'inherit',
   })
-  if (!success) throw new NotMeasured('npm could not install it')
+  if (!success) throw new NotMeasured('npm cannot install it')
 }
 
 function nodeVersion(): string {

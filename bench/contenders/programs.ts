@@ -4,22 +4,24 @@ import { PORTS } from '../ports.ts'
 import { gatehouseWith, type SentNames } from './gatehouse.ts'
 
 /** Whether calls send names and the account counts them, and the legend's text for that. */
-const VARIANTS: Readonly<Record<string, { readonly names?: SentNames; readonly does: string }>> = {
-  '': { does: '' },
-  counted: { names: 'counted', does: '; calls send user, session and tag, which are counted' },
+const VARIANTS: Readonly<
+  Record<string, { readonly names?: SentNames; readonly features: string }>
+> = {
+  '': { features: '' },
+  counted: { names: 'counted', features: '; calls send user, session and tag, which are counted' },
   uncounted: {
     names: 'uncounted',
-    does: '; calls send user, session and tag, with attribution switched off',
+    features: '; calls send user, session and tag, with attribution switched off',
   },
 }
 
 /**
- * @param listed `NAME=PATH` or `NAME=PATH=VARIANT`, separated by commas
+ * @param list `NAME=PATH` or `NAME=PATH=VARIANT`, separated by commas
  * @throws Error for an entry in another form
  */
-export function listPrograms(listed: string | undefined): readonly Contender[] {
-  if (listed === undefined || listed === '') return []
-  return listed.split(',').map((entry, index) => {
+export function listPrograms(list: string | undefined): readonly Contender[] {
+  if (list === undefined || list === '') return []
+  return list.split(',').map((entry, index) => {
     const [name = '', program = '', chosen = ''] = entry.split('=')
     const variant = VARIANTS[chosen]
     if (name === '' || program === '' || variant === undefined)
@@ -27,7 +29,7 @@ export function listPrograms(listed: string | undefined): readonly Contender[] {
     const options = { program, port: PORTS.programs + index, names: variant.names }
     return {
       name,
-      does: `Gatehouse, ${program}${variant.does}`,
+      features: `Gatehouse, ${program}${variant.features}`,
       start: gatehouseWith(options).start,
     }
   })

@@ -35,9 +35,9 @@ export const scenario: Scenario = {
         const startedAt = performance.now()
         await callNode(node, KEY)
         const firstMs = performance.now() - startedAt
-        const tell = createProgress('bytes left after that many seconds', 0)
+        const report = createProgress('bytes left after that many seconds', 0)
         while ((await unshippedBytes(node.url)) > 0) {
-          tell(Math.round((performance.now() - startedAt) / 1_000))
+          report(Math.round((performance.now() - startedAt) / 1_000))
           await Bun.sleep(LOOK_EVERY_MS)
         }
         const shippedMs = performance.now() - startedAt
@@ -58,14 +58,14 @@ export const scenario: Scenario = {
 export async function writeJournal(dataFolder: string, records: number): Promise<void> {
   const journal = new Journal(dataFolder, { keptRecords: 0 })
   const startedAt = Date.now()
-  const tell = createProgress('records', records)
+  const report = createProgress('records', records)
   for (let written = 0; written < records; written += RECORDS_AT_ONCE) {
     const some = createCalls(Math.min(RECORDS_AT_ONCE, records - written), () => ({
       id: createCallId(),
       startedAt,
     }))
     await Promise.all(some.map((record) => journal.record(record)))
-    tell(written)
+    report(written)
   }
   journal.close()
 }

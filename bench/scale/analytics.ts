@@ -13,7 +13,7 @@ export const BEGIN_MS = Date.UTC(2025, 0, 1)
 
 /** Complete days from `BEGIN_MS` on. */
 export async function seedDays(store: Store, days: number): Promise<void> {
-  const tell = createProgress('days', days)
+  const report = createProgress('days', days)
   for (let day = 0; day < days; day += 1) {
     await store.calls.insertMany(
       createCalls(SUMS_A_DAY * CALLS_OF_A_SUM, (number) => ({
@@ -26,7 +26,7 @@ export async function seedDays(store: Store, days: number): Promise<void> {
         durationMs: 200 + ((number * 104_729) % 60_000),
       })),
     )
-    tell(day)
+    report(day)
   }
 }
 

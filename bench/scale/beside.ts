@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/open-store.ts'
 import type { Gatehouse } from '../../test/support/start-gatehouse.ts'
 import { unshippedBytes, writeJournal } from './after-outage.ts'
 import { BEGIN_MS, seedDays } from './analytics.ts'
-import { measureCalmly, tellWeather } from './measure-calmly.ts'
+import { describeConditions, measureCalmly } from './measure-calmly.ts'
 import { judge, paceCalls, percentile } from './paced-calls.ts'
 import { createProgress } from './progress.ts'
 import { BOTH } from './scenario.ts'
@@ -52,7 +52,7 @@ const WORKS: Readonly<Record<string, Work>> = {
     quickSize: 20_000,
     seed: seedStore(async (store, size) => {
       const accounts = Math.ceil(size / DAYS_OF_AN_ACCOUNT)
-      const tell = createProgress('accounts', accounts)
+      const report = createProgress('accounts', accounts)
       const now = Date.now()
       for (let account = 0; account < accounts; account += 1) {
         const calls = createCalls(DAYS_OF_AN_ACCOUNT, (day) => ({
@@ -61,7 +61,7 @@ const WORKS: Readonly<Record<string, Work>> = {
           startedAt: now - (day + 1) * DAY_MS,
         }))
         await store.calls.insertMany(calls)
-        tell(account)
+        report(account)
       }
     }),
     run: (node) => signalAndWait(node, 'SIGUSR1', 'clean-up is over'),
@@ -148,7 +148,9 @@ async function measure(work: Work, place: Place, size: number): Promise<Seen> {
       if (isOver === true) await Bun.sleep(WARM_MS).then(rest)
       await paced.stop()
       if (quiet.length === 0)
-        throw new Error(`It was not over after ${mostMs / 1_000} s, and nothing was quiet.`)
+        throw new Error(
+          `The work did not end within ${mostMs / 1_000} s, so there was no quiet time.`,
+        )
       const quietMs = Math.max(...quiet.map(p99))
       assertQuiet(quietMs)
       return {
@@ -166,7 +168,7 @@ async function measure(work: Work, place: Place, size: number): Promise<Seen> {
 /** @throws Error when the idle node is too slow for a comparison */
 function assertQuiet(p99Ms: number): void {
   if (judge(p99Ms, p99Ms) === 'not measured')
-    throw new Error(`busy machine: the quiet node's own p99 was ${p99Ms.toFixed(1)} ms`)
+    throw new Error(`The machine is busy: the idle node's own p99 was ${p99Ms.toFixed(1)} ms`)
 }
 
 function describe(title: string, seen: Seen): string {
@@ -187,19 +189,19 @@ function judgeSeen({ quietMs, besideMs, failed }: Seen): ReturnType<typeof judge
 async function measureOne(name: string, store: DatabaseName, isQuick: boolean): Promise<string> {
   const work = WORKS[name]
   if (work === undefined)
-    throw new Error(`There is no ${name}; there are ${Object.keys(WORKS).join(', ')}.`)
+    throw new Error(`Unknown work: ${name}. Known: ${Object.keys(WORKS).join(', ')}.`)
   const size = isQuick ? work.quickSize : work.size
   const title = `${size.toLocaleString('en-US')} ${work.title}, ${store}`
   process.stderr.write(`  … ${title}\n`)
-  const { result, weather } = await measureCalmly(
+  const { result, conditions } = await measureCalmly(
     () => withPlace(store, (place) => measure(work, place, size), { isDurable: false }),
     {
       isMet: (seen) => judgeSeen(seen) === 'met',
-      say: (text) => process.stderr.write(`  … ${text}\n`),
+      report: (text) => process.stderr.write(`  … ${text}\n`),
       describe: (seen) => describe(title, seen),
     },
   )
-  return `${describe(title, result)}  ·  ${tellWeather(weather)}`
+  return `${describe(title, result)}  ·  ${describeConditions(conditions)}`
 }
 
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isCalm, measureCalmly, tellWeather } from './measure-calmly.ts'
+import { describeConditions, isCalm, measureCalmly } from './measure-calmly.ts'
 
 test('a machine is calm while nobody takes its cores and it is as fast as it was', () => {
   expect(isCalm({ stolen: 0.005, paces: [12, 13] }, 12)).toBe(true)
@@ -9,15 +9,15 @@ test('a machine is calm while nobody takes its cores and it is as fast as it was
 })
 
 test('what it was like is told with the figures', () => {
-  expect(tellWeather({ stolen: 0.0312, paces: [12.34, 18] })).toBe(
+  expect(describeConditions({ stolen: 0.0312, paces: [12.34, 18] })).toBe(
     'other guests took 3.1 % and one piece of work 12.3 and 18.0 ms',
   )
 })
 
 test('what meets its bars is measured once, and a failure is heard of', async () => {
   let measured = 0
-  const judge = { isMet: () => true, say: () => {}, describe: String }
-  const { result, weather } = await measureCalmly(async () => (measured += 1), judge)
+  const judge = { isMet: () => true, report: () => {}, describe: String }
+  const { result, conditions } = await measureCalmly(async () => (measured += 1), judge)
   expect({ result, measured }).toEqual({ result: 1, measured: 1 })
-  expect(weather.paces.every((pace) => pace > 0)).toBe(true)
+  expect(conditions.paces.every((pace) => pace > 0)).toBe(true)
 })

@@ -13,7 +13,7 @@ import {
 } from '../quietness.ts'
 
 /** The state of the machine during a measurement. */
-export interface Weather {
+export interface Conditions {
   /** The share of all cores' time used by other guests of the host, from 0 to 1. */
   readonly stolen: number
   /** Milliseconds of a fixed piece of work, before and after the measurement. */
@@ -22,13 +22,13 @@ export interface Weather {
 
 export interface Measured<Result> {
   readonly result: Result
-  readonly weather: Weather
+  readonly conditions: Conditions
 }
 
 interface Judge<Result> {
   readonly isMet: (result: Result) => boolean
   /** Receives the reason for each repetition, and the discarded result. */
-  readonly say: (text: string) => void
+  readonly report: (text: string) => void
   readonly describe: (result: Result) => string
 }
 
@@ -47,21 +47,21 @@ let fastestMs = Number.POSITIVE_INFINITY
  */
 export async function measureCalmly<Result>(
   measure: () => Promise<Result>,
-  { isMet, say, describe }: Judge<Result>,
+  { isMet, report, describe }: Judge<Result>,
 ): Promise<Measured<Result>> {
   for (let tries = 1; ; tries += 1) {
     const before = { pace: look(), times: readTimes(readFileSync('/proc/stat', 'utf8')) }
     const [outcome] = await Promise.allSettled([measure()])
     const times = readTimes(readFileSync('/proc/stat', 'utf8'))
     const { stolen } = shareBetween(before.times, times)
-    const weather: Weather = { stolen, paces: [before.pace, look()] }
+    const conditions: Conditions = { stolen, paces: [before.pace, look()] }
     const isGood = outcome.status === 'fulfilled' && isMet(outcome.value)
-    if (isGood || isCalm(weather) || tries === TRIES) {
+    if (isGood || isCalm(conditions) || tries === TRIES) {
       if (outcome.status === 'rejected') throw outcome.reason
-      return { result: outcome.value, weather }
+      return { result: outcome.value, conditions }
     }
-    if (outcome.status === 'fulfilled') say(describe(outcome.value))
-    say(`no bar is judged by this, for ${tellWeather(weather)}: it is measured once more`)
+    if (outcome.status === 'fulfilled') report(describe(outcome.value))
+    report(`The bars do not apply, because ${describeConditions(conditions)}. Measuring again.`)
     await untilCalm()
   }
 }
@@ -80,11 +80,11 @@ function look(): number {
 }
 
 /** True when other programs used no core, and the cores were as fast as before. */
-export function isCalm({ stolen, paces }: Weather, best = fastestMs): boolean {
+export function isCalm({ stolen, paces }: Conditions, best = fastestMs): boolean {
   return stolen <= MOST_STOLEN && paces.every((pace) => isSteady([best, pace]))
 }
 
-export function tellWeather({ stolen, paces }: Weather): string {
+export function describeConditions({ stolen, paces }: Conditions): string {
   const [before, after] = paces.map((ms) => ms.toFixed(1))
   return `other guests took ${(100 * stolen).toFixed(1)} % and one piece of work ${before} and ${after} ms`
 }

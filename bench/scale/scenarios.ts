@@ -24,7 +24,7 @@ export const SCENARIO_NAMES = [
 /** @throws Error when no scenario has the name */
 export async function loadScenario(name: string): Promise<Scenario> {
   if (!SCENARIO_NAMES.some((known) => known === name))
-    throw new Error(`There is no scenario ${name}; there are ${SCENARIO_NAMES.join(', ')}.`)
+    throw new Error(`Unknown scenario: ${name}. Known: ${SCENARIO_NAMES.join(', ')}.`)
   const { scenario } = (await import(`./${name}.ts`)) as { readonly scenario: Scenario }
   return scenario
 }

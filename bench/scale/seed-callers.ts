@@ -56,14 +56,14 @@ async function seedCallers(store: Store, callers: Callers): Promise<void> {
   await seedGate(store)
   await seedTokens(store, callers.users)
   await seedNames(store, callers.users)
-  const tell = createProgress('calls', callers.calls)
+  const report = createProgress('calls', callers.calls)
   const endMs = Date.now()
   let written = 0
   for (let day = 0; day < DAYS; day += 1) {
     const calls = callsOfDay(callers, { day, startMs: endMs - (DAYS - day) * DAY_MS })
     for (let start = 0; start < calls.length; start += BATCH) {
       await store.calls.insertMany(calls.slice(start, start + BATCH))
-      tell(written + start)
+      report(written + start)
     }
     written += calls.length
   }

@@ -70,7 +70,7 @@ export async function seedCalls(
   store: Store,
   { calls, days, accounts = 1 }: CallSeed,
 ): Promise<void> {
-  const tell = createProgress('calls', calls)
+  const report = createProgress('calls', calls)
   for (let written = 0; written < calls; written += BATCH) {
     await store.calls.insertMany(
       createCalls(Math.min(BATCH, calls - written), (index) => {
@@ -82,7 +82,7 @@ export async function seedCalls(
           : { ...place, accountId: `acct_${Math.floor(written / BATCH) % accounts}` }
       }),
     )
-    tell(written)
+    report(written)
   }
 }
 

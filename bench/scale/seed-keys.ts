@@ -22,7 +22,7 @@ export function numberedAccount(keyNumber: number): AccountId {
  */
 export async function seedKeys(store: Store, count: number): Promise<readonly KeyId[]> {
   const ids: KeyId[] = []
-  const tell = createProgress('keys', count)
+  const report = createProgress('keys', count)
   while (ids.length < count) {
     const keys = createKeys(ids.length, Math.min(KEYS_AT_ONCE, count - ids.length))
     // Otherwise an account would be created with a user, which keys do not need.
@@ -46,7 +46,7 @@ export async function seedKeys(store: Store, count: number): Promise<readonly Ke
       await transaction.insertInto('audit_log').values(changes).execute()
     })
     for (const { id } of keys) ids.push(id)
-    tell(ids.length)
+    report(ids.length)
   }
   return ids
 }

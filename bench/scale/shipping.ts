@@ -53,7 +53,7 @@ export const scenario: Scenario = {
         const shipper = new Shipper(journal, (batch, between) =>
           store.calls.insertMany(batch, between),
         )
-        const tell = createProgress('passes', WARM_PASSES + PASSES)
+        const report = createProgress('passes', WARM_PASSES + PASSES)
         let [recording, shipping, number] = [0, 0, 0]
         const record = async () => {
           const made = createRecords(number, accounts)
@@ -69,7 +69,7 @@ export const scenario: Scenario = {
           const ofRecording = await record()
           const before = cpuMicros()
           await shipper.ship()
-          tell(pass)
+          report(pass)
           if (pass < WARM_PASSES) continue
           recording += ofRecording
           shipping += cpuMicros() - before

@@ -21,9 +21,9 @@ export const scenario: Scenario = {
       source,
       async (from) => {
         await seedKeys(from, size)
-        const tell = createProgress('copied rows of a table', size)
+        const report = createProgress('copied rows of a table', size)
         const held = await withStore(name, (to) =>
-          measureHold(() => copyStore(from, to, { onProgress: ({ rows }) => tell(rows) })),
+          measureHold(() => copyStore(from, to, { onProgress: ({ rows }) => report(rows) })),
         )
         return { 'took a key, µs': (held.ms * 1_000) / size, 'took, s': held.ms / 1_000 }
       },

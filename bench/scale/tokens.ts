@@ -176,7 +176,7 @@ async function medianMs(
 async function seedTokens(store: Store, count: number): Promise<void> {
   await store.keys.insert(keyRecord())
   await seedGate(store)
-  const tell = createProgress('tokens', count)
+  const report = createProgress('tokens', count)
   const createdAt = Date.now() - count
   const token = { ...NO_RULES, gates: ['bench' as GateId], requestsPerMinute: 120 }
   for (let first = 0; first < count; first += TOKENS_AT_ONCE) {
@@ -191,6 +191,6 @@ async function seedTokens(store: Store, count: number): Promise<void> {
       })
     })
     await store.database.insertInto('api_keys').values(rows).execute()
-    tell(first + rows.length)
+    report(first + rows.length)
   }
 }

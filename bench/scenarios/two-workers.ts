@@ -27,9 +27,9 @@ export async function measureWorkers(
   note: Note,
 ): Promise<void> {
   if (findPostgres() === undefined)
-    throw new NotMeasured('workers share a store: Postgres is not installed')
+    throw new NotMeasured('Postgres, which the workers share, is not installed')
   if (findRedis() === undefined)
-    throw new NotMeasured('workers share limits: Redis is not installed')
+    throw new NotMeasured('Redis, which the workers share, is not installed')
   const postgres = await startPostgres()
   try {
     const redis = await startRedis()

@@ -154,7 +154,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   }
 }
 
-/** Nobody receives this status. It is for the log of requests. */
+/** For the request log only: the client left before the answer. */
 const CLIENT_LEFT = 499
 
 function placeOf(path: string): string {

@@ -17,7 +17,7 @@ type Callers = { readonly [Name in CallerMember | 'scope']?: string | null | und
 interface UnrecordedCallers {
   readonly field: CallerMember | 'scope'
   readonly who: string
-  /** Members of the attribution settings, of which one is enough. */
+  /** Attribution settings that record the callers. One of these settings is enough. */
   readonly switches: readonly RecordingSwitch[]
 }
 

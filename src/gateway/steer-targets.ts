@@ -88,9 +88,9 @@ function keepAllowed(
 }
 
 /**
- * The highest price of the targets that the gate's strategy may ask first. The first target of this
- * call is no measure: its weight, its `when` or a resting target may have put the cheapest target
- * first.
+ * The maximum cost of the targets that the gate's strategy may ask first. The first target of this
+ * call may be cheaper, because of its weight, its `when` or a resting target, so the cost of that
+ * target alone is not enough.
  */
 function mostOfFirst(gate: Gate, call: AdmittedCall, planned: readonly Target[]): number {
   const named = (name: string) => planned.find((target) => target.name === name)

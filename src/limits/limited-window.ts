@@ -15,7 +15,10 @@ export interface LimitedWindow {
 interface WindowLimits {
   /** Amounts from which calls are refused. */
   readonly walls: Amounts
-  /** Amounts from which a budget that steers is used up; otherwise the same as `walls`. */
+  /**
+   * Amounts at which the limit is used up. A budget that steers then changes the targets of calls;
+   * other limits then refuse calls, so the amounts equal `walls`.
+   */
   readonly ceilings: Amounts
 }
 

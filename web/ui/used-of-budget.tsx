@@ -1,4 +1,4 @@
-/** What is used of a budget, as figures and a bar, and what happens at its limit. */
+/** A budget's usage as figures and a bar, and the effect of its limit. */
 import { type Budget, PERIOD_WORDS, toUse } from './budget-use.ts'
 import { Meter } from './meter.tsx'
 import { Moment } from './moment.tsx'

@@ -1,4 +1,4 @@
-/** Finds the members of an account by what a request gives: an id, a name or an e-mail address. */
+/** Finds the members of an account by id, name or e-mail address. */
 import type { AccountId } from '../../core/ids.ts'
 import type { Member } from '../../store/users/members.ts'
 import type { ControlPlaneDependencies } from '../control-plane-app.ts'

@@ -26,7 +26,7 @@ export interface Sliced<Row extends object = object> extends Slice {
   readonly leastMs: number
   /** The first slice of a server. Default: the shortest slice. */
   readonly firstMs?: number
-  /** What a row of a server costs, in characters. */
+  /** The cost of reading a row from a server, in characters. Default: the row's length. */
   readonly charactersOf?: (row: Row) => number
   readonly turns: LoopTurns
 }

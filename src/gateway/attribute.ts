@@ -1,6 +1,6 @@
 /**
- * Stage attribute: the user, session, agent and tags of a call (decision 0121). Ranks: what the
- * account fixed, then `x-gatehouse-*`, then what clients send: headers before the body.
+ * Stage attribute: the user, session, agent and tags of a call (decision 0121). Values that the
+ * account fixed come first, then `x-gatehouse-*`, then the clients' own headers, then the body.
  */
 import {
   type ATTRIBUTION_COLUMNS,

@@ -1,7 +1,7 @@
 /**
- * Stage between plan and attempt: keeps the targets that may get the ids in the request, have a
- * known price if a limit is in money, are left by used-up budgets, and fit into the account's
- * quota.
+ * Stage between plan and attempt: removes targets that may not get the ids in the request, that
+ * have no known price although a limit is in money, that used-up budgets exclude, or that exceed
+ * the account's quota.
  */
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'

@@ -27,7 +27,10 @@ export interface FuseCounting {
 export interface FusePorts {
   readonly counters: FuseCounting
   readonly stops: StopStore
-  /** Returns at once; from then on `stops` has the stop. Called again while the head calls. */
+  /**
+   * Returns immediately, with the stop already in `stops`. Called again for later calls of the
+   * head.
+   */
   readonly onBlown: (blown: BlownFuse) => void
 }
 

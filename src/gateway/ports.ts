@@ -186,7 +186,7 @@ export interface PriceDemand {
 }
 
 export interface Limits {
-  /** In memory: no I/O. Undefined: no limit needs a price. */
+  /** In memory: no I/O. Undefined when no limit needs a price. */
   priceDemand(caller: Caller, dimensions: CallDimensions): PriceDemand | undefined
   limitsSpend(caller: Caller, dimensions: CallDimensions): boolean
   /** In memory: no I/O. The fuses of the budgets that count the call. Undefined: none. */
@@ -257,7 +257,7 @@ export interface Prices {
 }
 
 export interface KnownFacts {
-  /** In memory, but the first question may take some milliseconds. Undefined: nothing is known. */
+  /** In memory, but the first lookup may take some milliseconds. Undefined: nothing is known. */
   factsOf(providerId: string, model: string): ModelFacts | undefined
 }
 

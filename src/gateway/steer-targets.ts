@@ -1,6 +1,6 @@
 /**
- * Changes a call's targets as its budgets say (decision 0122). Every target that may be asked comes
- * from the returned list: fallbacks, hedges and the caller's own choice too.
+ * Changes a call's targets by the rules of its used-up budgets (decision 0122). Fallbacks, hedges
+ * and the caller's own choice use the returned targets too.
  */
 import type { BudgetAction } from '../core/budget.ts'
 import { formOfDialect } from '../core/dialects.ts'
@@ -139,8 +139,8 @@ function toPlan(call: AdmittedCall, plan: Plan, targets: readonly Target[]): Pla
 const BUDGET_HEADER = 'x-gatehouse-budget'
 
 /**
- * Adds the budget to the headers for callers who may know it and, unless it refused the call, to the
- * call's record.
+ * Adds the budget to the headers of callers who may know the budget and, unless the budget refused
+ * the call, to the record of the call.
  */
 export function reportBudget(call: Call, id: string, action: BudgetAction): void {
   const text = `${id}; ${action}`

@@ -33,7 +33,7 @@ export class TurnTargets {
   }
 }
 
-/** Agents of a session have turns of their own. */
+/** Each agent of a session has its own turns. */
 export function turnOf({
   caller,
   gate,

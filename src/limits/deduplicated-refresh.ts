@@ -1,7 +1,7 @@
 /** Refreshes each name at most once within a time; concurrent callers share the refresh. */
 
 export interface DeduplicatedRefreshOptions {
-  /** Maximum age of a refresh; an older refresh is repeated. */
+  /** Maximum age of a refresh before it is repeated, in milliseconds. */
   readonly maxAgeMs: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number

@@ -1,7 +1,4 @@
-/**
- * A ledger for tests that answers by one function, whoever asks and however. Must not be imported
- * outside tests.
- */
+/** A test ledger that computes all sums with one function. Must not be imported outside tests. */
 import type { LedgerScope } from '../core/budget.ts'
 import type { LedgerSums } from './load-usage.ts'
 
@@ -12,10 +9,7 @@ type Since = (
     Pick<LedgerScope, 'keyId' | 'gateId'>)[]
 >
 
-/**
- * @param since of one account it may answer with more than that account's: what is not asked for is
- * left out
- */
+/** @param since may return other accounts' sums, which are ignored */
 export function createLedgerSums(since: Since): LedgerSums {
   return {
     since,

@@ -1,7 +1,4 @@
-/**
- * Several nodes on one real store, with clocks that are moved by hand, for the tests of shared
- * limits.
- */
+/** Several nodes with manual clocks on one real store, for the tests of shared limits. */
 
 import type { SharedScript, SharedStore } from '../cluster/shared-store.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -21,12 +18,12 @@ interface RunsScripts {
   eval(script: string, keys: number, key: string, ...args: (string | number)[]): Promise<unknown>
 }
 
-/** A real server, seen from a node; a test takes it away and brings it back. */
+/** A node's connection to a real server, which tests can make unavailable. */
 export class TestStore implements SharedStore {
   mode: SharingMode = 'shared'
   nodes: number
   questions = 0
-  /** The step is taken, and nobody hears of it. */
+  /** The script runs, but its answer is lost. */
   losesAnswers = false
   readonly nodeId: string
   readonly #client: RunsScripts
@@ -61,7 +58,7 @@ export interface TestNode {
   admit(call?: Partial<CallAhead>, key?: string): Promise<Ticket | GatewayError>
 }
 
-/** @returns nodes that share one clock and keys of their own in the store */
+/** @returns nodes with one clock and a separate key prefix in the store */
 export function startNodes(client: RunsScripts, count: number, planLimits: Partial<PlanLimits>) {
   scenes += 1
   const clock = { nowMs: START_MS, now: () => clock.nowMs, elapsed: () => clock.nowMs }
@@ -98,7 +95,7 @@ export function startNodes(client: RunsScripts, count: number, planLimits: Parti
   return { clock, prefix, addNode, nodes: Array.from({ length: count }, () => addNode()) }
 }
 
-/** Asks for the quota once the call is planned, like the pipeline. */
+/** Reserves the quota after planning, like the pipeline. */
 export async function attempt(
   limits: Limits,
   caller: Caller,

@@ -14,7 +14,7 @@ import { SharedUsage } from './shared-usage.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
 const TEND_MS = 250
-/** Another node shows this node's usage a second later, however many accounts are active. */
+/** Other nodes show this node's usage within a second, whatever the number of active accounts. */
 const REPORTED_WITHIN_ROUNDS = 4
 /** How long an answer of the store is fresh enough for display. */
 const LOOKED_AT_MS = 500

@@ -3,7 +3,7 @@
  * at a time (decision 0100). The step in key-script.ts follows the same rules inside Redis.
  */
 
-/** `ask`: only the shared store can tell. */
+/** `ask`: only the shared store knows. */
 export type Availability = 'yes' | 'no' | 'ask'
 
 export interface RateBucket {

@@ -213,7 +213,7 @@ export class BudgetRule {
     return this.#budget
   }
 
-  /** With a raise that has not ended. */
+  /** Amounts at which the budget is used up, including a raise that has not ended. */
   get ceilings(): Amounts {
     return this.#bounds.ceilings
   }

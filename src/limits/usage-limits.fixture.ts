@@ -1,6 +1,6 @@
 /**
- * A key under a plan, with a clock that is moved by hand, for the tests of limits. Must not be
- * imported outside tests.
+ * A key under a plan, with a manual clock, for the tests of limits. Must not be imported outside
+ * tests.
  */
 import type { Budget } from '../core/budget.ts'
 import type { Cost } from '../core/cost.ts'
@@ -29,7 +29,7 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
     keyId: KEY,
     limits: createKeyLimits(plans)(DEFAULT_ACCOUNT),
   }
-  /** Asks for the quota once the call is planned, like the pipeline. */
+  /** Reserves the quota after planning, like the pipeline. */
   const admit = (call: Partial<CallAhead> = {}, keyId = KEY): Ticket | GatewayError => {
     try {
       const admitting = memory.admit(
@@ -61,7 +61,7 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
   }
 }
 
-/** The value of what must not wait: limits in memory. */
+/** The value itself, because limits in memory return no promises. */
 export function atOnce<Value>(value: MaybePromise<Value>): Value {
   if (value instanceof Promise) throw new Error('in memory nothing has to be waited for')
   return value
@@ -101,8 +101,8 @@ export function budgetOf(changes: Partial<Budget> = {}): Budget {
 const PARTS = 60_000n
 
 /**
- * Tokens per minute as the guide promises them, in whole numbers: a model for tests that does not
- * share code with the product.
+ * A model of tokens per minute as the guide documents them, in whole numbers. Shares no code with
+ * the product.
  */
 export class ModelOfTokens {
   readonly #perMinute: bigint
@@ -117,7 +117,7 @@ export class ModelOfTokens {
     this.#set(this.parts + BigInt(ms) * this.#perMinute)
   }
 
-  /** @returns how many are taken; undefined: the call is refused */
+  /** @returns the number of taken tokens; undefined: the call is refused */
   admit(size: number, running: number): number | undefined {
     const wanted = BigInt(size) > this.#perMinute ? this.#perMinute : BigInt(size)
     const needed = wanted > 1n ? wanted : 1n
@@ -125,7 +125,7 @@ export class ModelOfTokens {
     const isLent =
       this.parts < 0n &&
       running === 0 &&
-      // Twice as much, because half a limit may be no whole number.
+      // Doubled, because half a limit may not be a whole number.
       2n * room >= (2n * needed < this.#perMinute ? 2n * needed : this.#perMinute) * PARTS
     if (this.parts < needed * PARTS && !isLent) return undefined
     const whole = room / PARTS

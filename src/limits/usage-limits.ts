@@ -221,8 +221,8 @@ export class UsageLimits {
   }
 
   /**
-   * Whether the caller is told how much of the budget is used. Every member can create an API key
-   * whose calls count for another member.
+   * Whether the caller may see the usage of the budget. Every member can create an API key whose
+   * calls count for another member.
    */
   showsSpend(caller: Caller, { type }: Pick<BudgetScope, 'type'>): boolean {
     if (type !== 'user' && type !== 'each-user') return true

@@ -38,7 +38,7 @@ export interface ListenOptions {
 }
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
-/** Bounds the search for a connection that can be closed for a new connection. */
+/** Maximum number of connections to examine for one that can be closed. */
 const MOST_LOOKED_AT = 64
 const SWEEP_MS = 1_000
 const DRAIN_POLL_MS = 20
@@ -85,8 +85,8 @@ export function listen(
   const mostOpen = descriptors?.mostConnections ?? Number.POSITIVE_INFINITY
   /**
    * Closes the oldest connection without a request in progress, so silent connections cannot block
-   * others. Connections that never sent a request go first: on the others, a next request may be on
-   * its way.
+   * new connections. Prefers connections that never sent a request: on the others, a request may be
+   * on its way.
    */
   const makeRoom = () => {
     const now = clock.elapsed()

@@ -54,7 +54,7 @@ export class Proxies {
       : proxy
   }
 
-  /** True when https calls would need a proxy that itself uses TLS. */
+  /** True when https calls would need a proxy over TLS, which is unsupported. */
   get hasUnusable(): boolean {
     return this.#https?.isSecure === true
   }

@@ -1,4 +1,4 @@
-/** An upstream's facts of its answer, for telemetry: id, model and the reason of its end. */
+/** Facts of an upstream's answer, for telemetry: id, model and finish reasons. */
 import { isRecord } from './read-json.ts'
 
 export interface AnswerFacts {
@@ -23,7 +23,7 @@ export function factsOf(answer: Answer): AnswerFacts {
   }
 }
 
-/** Of a choice: OpenAI and Mistral, Gemini. Of the whole answer: Anthropic, Bedrock, Cohere. */
+/** Per choice: OpenAI, Mistral and Gemini. Per answer: Anthropic, Bedrock and Cohere. */
 export function finishReasonsOf(answer: Answer): readonly string[] | undefined {
   const choices = answer.choices ?? answer.candidates
   const reasons = Array.isArray(choices)
@@ -35,7 +35,7 @@ export function finishReasonsOf(answer: Answer): readonly string[] | undefined {
   return known.length === 0 ? undefined : known
 }
 
-/** A response of OpenAI has a status, with a reason if it is incomplete. */
+/** An OpenAI response has a status and, if incomplete, a reason. */
 function statusOf({ incomplete_details: details, status }: Answer): unknown {
   return isRecord(details) ? (details.reason ?? status) : status
 }

@@ -45,7 +45,7 @@ export interface SentNames {
 
 const NOTHING: SentNames = {}
 
-/** Objects of names are small. A larger one is not parsed. */
+/** Larger objects are not parsed, because an object of names is small. */
 const MOST_BYTES = 16_384
 
 type ReadNames = (body: JsonObject) => SentNames

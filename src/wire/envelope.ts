@@ -48,7 +48,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 }
 
 function toMessagesError(error: GatewayError): Record<string, unknown> {
-  // Claude Code retries a rate limit for minutes; it shows this one at once.
+  // Claude Code retries `rate_limit_error` for minutes, but shows `billing_error` immediately.
   const ofKind = error.kind === 'quota_exceeded' ? 'billing_error' : undefined
   const type =
     ofKind ??

@@ -19,8 +19,8 @@ const TOKENS = 1_000
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 
 /**
- * Undefined: the price of a target is unknown, or targets have different prices.
- * @param priceOf a target of the gate
+ * Undefined when the price of a target is unknown, or when targets have different prices.
+ * @param priceOf returns the price of one of the gate's targets
  */
 export function listPriceOf(
   { targets }: Pick<Gate, 'targets'>,

@@ -44,7 +44,9 @@ export interface Plan {
   readonly request: AcceptedRequest
   /** Empty only when the gateway answers itself. */
   readonly targets: readonly Target[]
-  /** The budget whose share put the first target there. Undefined: the usual order. */
+  /**
+   * The budget whose share of use moved the first target to the front. Undefined: the usual order.
+   */
   readonly preferredBy?: string | undefined
 }
 

@@ -68,7 +68,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
 }
 
 /**
- * Uses the rules by which calls accept an answer.
+ * Applies the rules for the answers of calls.
  * @returns the fault of the answer; undefined: a usable answer
  */
 export function readAnswer(

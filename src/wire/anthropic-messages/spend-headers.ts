@@ -34,7 +34,7 @@ export function shownShareOf(share: number): number {
   return Math.min(0.99, Math.round(share * 100) / 100)
 }
 
-/** Of an answer. */
+/** Headers of an answer. */
 export function toSpendHeaders(state: SpendState): Record<string, string> {
   const share = usedShareOf(state)
   const passed = THRESHOLDS.find((threshold) => share > threshold)

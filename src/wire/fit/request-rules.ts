@@ -21,7 +21,7 @@ export interface RulesLayer {
   /** The rows of the model's provider. */
   readonly rows: Rows
   readonly model: string
-  /** The operator's. */
+  /** Overrides by the operator. */
   readonly overrides?: RuleOverrides | undefined
 }
 
@@ -33,7 +33,7 @@ export function rulesOf(layers: readonly RulesLayer[]): RequestRules {
 export interface ListedRule {
   readonly name: keyof RequestRules
   readonly value: NonNullable<RequestRules[keyof RequestRules]>
-  /** Undefined: the operator's. */
+  /** Undefined for a rule of the operator. */
   readonly row: RequestRulesRow | undefined
 }
 

@@ -270,12 +270,12 @@ const NAME_ESCAPES = (
 ).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
 
 /** With more escapes, for example in French text as ASCII, searching for each prefix is cheaper. */
-const ESCAPES_LOOKED_AT = 64
+const MOST_EXAMINED_ESCAPES = 64
 
 function mayEscapeName(body: Uint8Array): boolean {
   let at = findNeedle.call(body, ESCAPE, 0)
   for (let looked = 0; at >= 0; looked += 1) {
-    if (looked === ESCAPES_LOOKED_AT) return hasNameEscape(body, at)
+    if (looked === MOST_EXAMINED_ESCAPES) return hasNameEscape(body, at)
     for (const { needle, lasts } of NAME_ESCAPES)
       if (body[at + 4] === needle[4] && lasts.includes(body[at + 5] ?? 0)) return true
     at = findNeedle.call(body, ESCAPE, at + ESCAPE.length)

@@ -17,7 +17,7 @@ const TEND_MS = 250
 /** Other nodes show this node's usage within a second, whatever the number of active accounts. */
 const REPORTED_WITHIN_ROUNDS = 4
 /** How long an answer of the store is fresh enough for display. */
-const LOOKED_AT_MS = 500
+const DISPLAY_FRESH_MS = 500
 /**
  * The reports are spread over several rounds, so that nodes that reconnect together do not overload
  * the store.
@@ -82,7 +82,7 @@ export class SharedLimits extends CallLimits {
    */
   async refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<void> {
     const windows = this.#usage.windowsAt(accountId, budgetIds, this.#clock.now())
-    await this.#shared.refresh(windows, LOOKED_AT_MS)
+    await this.#shared.refresh(windows, DISPLAY_FRESH_MS)
   }
 
   tend(): void {

@@ -39,7 +39,7 @@ export interface ListenOptions {
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
 /** Maximum number of connections to examine for one that can be closed. */
-const MOST_LOOKED_AT = 64
+const MOST_EXAMINED = 64
 const SWEEP_MS = 1_000
 const DRAIN_POLL_MS = 20
 /**
@@ -101,7 +101,7 @@ export function listen(
         kept ??= connection
       }
       looks += 1
-      if (looks === MOST_LOOKED_AT) break
+      if (looks === MOST_EXAMINED) break
       // The next search starts after this connection.
       open.delete(connection)
       open.add(connection)

@@ -26,7 +26,7 @@ const MEMBERS = {
     .refine(isEndUserName, {
       error:
         'must not hold control characters, such as line breaks and tabs, nor half of a surrogate ' +
-        'pair, nor have the form of an id',
+        'pair, nor have the form of an id, and must hold a character that can be seen',
     })
     .meta({
       description:

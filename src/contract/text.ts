@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isVisible } from '../core/visible-text.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
@@ -28,15 +29,13 @@ export function text(length: TextLength) {
  * characters. Right-to-left letters and their marks need none of these.
  */
 const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
-/** A visible character. Names without a visible character look empty. */
-const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
 export function label(length: TextLength) {
   return text(length)
     .refine((value) => !DISGUISING_CHARACTERS.test(value), {
       error: 'must not hold characters that change the direction of text or end a line',
     })
-    .refine((value) => value === '' || SEEN.test(value), {
+    .refine((value) => value === '' || isVisible(value), {
       error: 'must hold a character that can be seen',
     })
 }
@@ -44,5 +43,5 @@ export function label(length: TextLength) {
 export function toLabel(name: string): string {
   const parts = name.split(DISGUISING_CHARACTERS).map((part) => part.trim())
   const plain = parts.filter((part) => part !== '').join(' ')
-  return SEEN.test(plain) ? plain : ''
+  return isVisible(plain) ? plain : ''
 }

@@ -3,6 +3,7 @@
  * settings, the kinds of names, and their limits.
  */
 import type { AccountId } from './ids.ts'
+import { isVisible } from './visible-text.ts'
 
 /** Kinds of names that become hashes. The same text has a different hash in each kind. */
 export const HASHED_KINDS = ['user', 'session', 'agent', 'tag'] as const
@@ -55,7 +56,7 @@ export const MOST_NAME_CHARACTERS = 255
 const UNFIT = /[\p{Cc}\p{Cs}]/u
 /** Whether a text can name a user, a session or an agent. Calls ignore any other text. */
 export function isName(text: string): boolean {
-  return text !== '' && text.length <= MOST_NAME_CHARACTERS && !UNFIT.test(text)
+  return text.length <= MOST_NAME_CHARACTERS && !UNFIT.test(text) && isVisible(text)
 }
 /** A name that has the form of an id could be mistaken for another end user's id. */
 export function isEndUserName(text: string): boolean {

@@ -126,6 +126,18 @@ const ROWS: readonly Row[] = [
     ignored: 'user',
   },
   {
+    name: 'names without a visible character are absent and named, in headers and bodies',
+    attributions: { ...endUsers, tags },
+    headers: {
+      'x-gatehouse-user': Buffer.from('\u3164').toString('latin1'),
+      'x-gatehouse-session': Buffer.from('\u2060\u200f').toString('latin1'),
+      'x-gatehouse-tags': Buffer.from('repo:\u200b').toString('latin1'),
+    },
+    body: { ...CHAT_BODY, user: '   ' },
+    names: {},
+    ignored: 'x-gatehouse-user, user, x-gatehouse-session, x-gatehouse-tags:repo:%E2%80%8B',
+  },
+  {
     name: 'a name in UTF-8 is read as such',
     attributions: endUsers,
     headers: { 'x-gatehouse-user': Buffer.from('Jürgen').toString('latin1') },

@@ -32,6 +32,10 @@ export function bindAccount(program: Command, context: CliContext): void {
         ['resets', formatTime(tokens.resetsAt)],
       ]
       for (const [name, value] of fields) printLine(`${name.padEnd(10)}${value}`)
+      printNote(
+        'Calls that the account pays for itself are not included: those to owned models, and with ' +
+          'its own provider keys. gatehouse usage includes them.',
+      )
     })
   bindAttribution(account, context)
 }

@@ -21,8 +21,9 @@ const run = (words: readonly string[], input = '', how: typeof runCli = runCliIn
   how(words, { environment: { GATEHOUSE_DATA_DIR: folder.path }, input })
 
 test('account shows the plan and the usage', async () => {
-  const { stdout, exitCode } = await run(['account'], '', runCli)
+  const { stdout, stderr, exitCode } = await run(['account'], '', runCli)
   expect(exitCode).toBe(0)
+  expect(stderr).toContain('Calls that the account pays for itself are not included')
   expect(stdout).toMatch(/^plan +unlimited$/m)
   expect(stdout).toMatch(/^each key +no limits$/m)
   expect(stdout).toMatch(/^tokens +0 used of any number$/m)

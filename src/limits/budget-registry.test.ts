@@ -1,4 +1,4 @@
-/** Budgets are kept, found again after a restart with what they had used, and tell what is due. */
+/** Budgets are stored, restored with their usage after a restart, and send due alerts. */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { Budget } from '../core/budget.ts'

@@ -1,4 +1,6 @@
-/** Budgets that steer at their limit and refuse at their wall: in memory, and of several nodes. */
+/**
+ * Budgets that steer at their limit and refuse at a higher amount: in memory, and shared by nodes.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'

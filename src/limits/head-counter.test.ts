@@ -1,4 +1,4 @@
-/** Default budgets: a limit of its own for every user, or for every key and service token. */
+/** Default budgets: a separate limit for every user, or for every key and service token. */
 import { describe, expect, test } from 'bun:test'
 import { NO_RULES } from '../core/access-token.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'

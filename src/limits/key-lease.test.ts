@@ -1,4 +1,4 @@
-/** One node's lease on a key's limits, with a store whose every answer is written down here. */
+/** One node's lease on a key's limits, with scripted answers of the store. */
 import { describe, expect, test } from 'bun:test'
 import type { SharedScript, SharedStore } from '../cluster/shared-store.ts'
 import type { SharingMode } from '../core/shared-stores.ts'
@@ -24,7 +24,7 @@ interface Bucket {
 interface Answer {
   readonly birth?: string
   readonly requests?: number
-  /** Left for others, in units. */
+  /** Units left for other nodes. */
   readonly requestsLeft?: number
   readonly tokens?: number
   readonly tokensLeft?: number
@@ -39,7 +39,7 @@ interface Question {
   readonly requests: Bucket
   readonly tokens: Bucket
   readonly slots: { readonly limit: number; readonly wanted: number; readonly running: number }
-  /** Tokens. */
+  /** In tokens. */
   readonly lendTo: number
   answer(answer: Answer): void
   lose(): void
@@ -50,9 +50,9 @@ class ScriptedStore implements SharedStore {
   nodes = 1
   readonly nodeId = 'node1'
   readonly questions: Question[] = []
-  /** The answer to every question, at once. */
+  /** The immediate answer to every request. */
   always: Answer | undefined
-  /** Every question is answered at once, with all that is wanted. */
+  /** True when every request is answered immediately, with everything that it wants. */
   isGenerous = false
 
   run(
@@ -62,7 +62,7 @@ class ScriptedStore implements SharedStore {
   ): Promise<readonly unknown[]> {
     const number = (at: number) => Number(args[at])
     const bucket = (at: number): Bucket => ({
-      // No zero below zero.
+      // Adding zero turns -0 into 0.
       ...{ limit: number(at), charge: number(at + 1) + 0 },
       ...{ wanted: number(at + 3), atLeast: number(at + 4) },
     })
@@ -122,13 +122,13 @@ function start(given: Partial<KeyLimits>) {
   const options = { id: 'key_1', limits, store, storeKey: 'here', now, sharedNow: now }
   const lease = new KeyLease(options)
   const take = (tokens = 1) => lease.take(limits, tokens)
-  /** Takes, and whatever is asked is answered so. */
+  /** Takes a call and, if the store is asked, answers with `answer`. */
   const taken = async (answer: Answer, tokens = 1) => {
     const outcome = take(tokens)
     if (outcome instanceof Promise) store.last.answer(answer)
     return await outcome
   }
-  /** A hundred calls in a second, and the store has 160 slots for them. */
+  /** A hundred calls in a second, with 160 slots in the store. */
   const beBusy = async () => {
     store.always = { slots: 160 }
     for (let call = 0; call < 100; call += 1) {
@@ -140,7 +140,7 @@ function start(given: Partial<KeyLimits>) {
   return { clock, store, lease, limits, take, taken, beBusy }
 }
 
-/** Lets what was answered arrive. */
+/** Lets pending answers arrive. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
 }
@@ -153,7 +153,7 @@ describe('requests and tokens', () => {
       ...{ key: 'here', birth: '', nodes: 1 },
       requests: { limit: 640, charge: 0, wanted: 1, atLeast: 1 },
       tokens: { limit: 6400, charge: 0, wanted: 30, atLeast: 30 },
-      // Other nodes have to know of calls that run while the key is in debt.
+      // Other nodes must know of running calls while the key is in debt.
       slots: { limit: -1, wanted: 1, running: 0 },
     })
     store.last.answer({ requests: 1, tokens: 30 })
@@ -257,7 +257,7 @@ describe('requests and tokens', () => {
     expect(store.last.tokens.wanted).toBe(1)
     store.last.answer({ tokens: 1, tokensLeft: 10 })
     expect(await outcome).toBe(0)
-    // It is not used up by it.
+    // The call of size 0 left the token.
     expect(take(1)).toBe(1)
   })
 
@@ -267,7 +267,7 @@ describe('requests and tokens', () => {
     lease.giveBack(-10)
     expect(take(10)).toBe(10)
     lease.giveBack(150)
-    // The node reports a debt of that size at once.
+    // The node reports this debt immediately.
     expect(store.last.tokens.charge).toBe(150)
     expect(lease.running).toBe(0)
   })
@@ -283,7 +283,7 @@ test('a debt of a single token is reported', async () => {
 })
 
 describe('a key in debt', () => {
-  /** Its only call has used 50 tokens more than there were. */
+  /** The key's only call used 50 tokens more than the bucket had. */
   async function owe() {
     const scene = start({ tokensPerMinute: 6400 })
     await scene.taken({ tokens: 30, tokensLeft: 0 }, 30)
@@ -300,7 +300,7 @@ describe('a key in debt', () => {
     store.last.answer({ tokens: 20, tokensLeft: -170, isLent: true })
     expect(await outcome).toBe(20)
     expect(lease.running).toBe(1)
-    // Beside it none is admitted, and nobody is asked.
+    // While that call runs, no other call is admitted, and the store is not asked.
     const { length } = store.questions
     expect(take(1)).toBe('tokens')
     expect(store.questions).toHaveLength(length)
@@ -587,7 +587,7 @@ describe('in advance', () => {
     await beBusy()
     for (let call = 0; call < 100; call += 1) lease.giveBack(0)
     await lease.settled()
-    // A hundred in a second: ten in the time that is looked ahead.
+    // A hundred calls in a second are ten calls in the time that is requested in advance.
     expect(store.last.slots).toEqual({ limit: 160, wanted: 10, running: 0 })
   })
 
@@ -615,7 +615,7 @@ describe('in advance', () => {
       const asked = store.questions.length
       expect(await run(100)).toBe(0)
       expect(store.questions.length).toBeGreaterThan(asked)
-      // Not with every call, nor for what has no limit.
+      // Not one request per call, and none for missing limits.
       expect(store.questions.length - asked).toBeLessThan(30)
     },
   )

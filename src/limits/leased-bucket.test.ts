@@ -1,4 +1,4 @@
-/** One node's part of a shared bucket, with the store's answers written down here. */
+/** One node's part of a shared bucket, with scripted answers of the store. */
 import { describe, expect, test } from 'bun:test'
 import { LeasedBucket } from './leased-bucket.ts'
 import { PARTS_PER_UNIT } from './token-bucket.ts'
@@ -6,7 +6,7 @@ import { PARTS_PER_UNIT } from './token-bucket.ts'
 const NOBODY = { all: 0, first: 0 }
 const START_MS = 1_000_000
 
-/** @param left what is in the shared bucket beside what was granted */
+/** @param left units that remain in the shared bucket after the grant */
 function granted(units: number, left = 1000) {
   return { granted: units, parts: left * PARTS_PER_UNIT, isLent: false }
 }
@@ -15,7 +15,7 @@ function accept(bucket: LeasedBucket, grant: ReturnType<typeof granted>, nowMs: 
   bucket.accept(grant, { lendTo: 0 }, nowMs)
 }
 
-/** The question, with no zero below zero. */
+/** The next request; adding zero turns -0 into 0. */
 function ask(bucket: LeasedBucket, needed: typeof NOBODY, nodes: number, nowMs: number) {
   const demand = bucket.demand(needed, nodes, nowMs)
   return { ...demand, charge: demand.charge + 0 }
@@ -147,7 +147,7 @@ describe('the question', () => {
 })
 
 describe('in advance', () => {
-  /** Uses so much over a time, as seen at its end. */
+  /** Uses units over a time, measured at its end. */
   function use(bucket: LeasedBucket, units: number, overMs: number, fromMs = START_MS): number {
     ask(bucket, NOBODY, 1, fromMs)
     bucket.charge(units)
@@ -172,7 +172,7 @@ describe('in advance', () => {
     const bucket = start()
     const nowMs = use(bucket, 20, 1)
     ask(bucket, NOBODY, 1, nowMs)
-    // 20 in 20 ms, and nothing before: half of one a millisecond.
+    // 20 in 20 ms after none before: on average half a unit per millisecond.
     expect(bucket.pace).toBe(50)
     const later = start()
     ask(later, NOBODY, 1, START_MS)
@@ -239,7 +239,7 @@ describe('much more than is needed', () => {
     ask(bucket, NOBODY, 1, START_MS)
     bucket.charge(50)
     const nowMs = START_MS + 1000
-    // 5 in advance.
+    // 5 of the units are held in advance.
     ask(bucket, NOBODY, 1, nowMs)
     accept(bucket, granted(14), nowMs)
     expect(bucket.isOff).toBe(false)
@@ -260,7 +260,7 @@ describe('without the store', () => {
     expect(bucket.has(41, START_MS)).toBe('no')
     bucket.charge(40)
     expect(bucket.has(1, START_MS)).toBe('no')
-    // 200 a minute.
+    // The share is 200 a minute.
     bucket.refill(600, START_MS + 3_000)
     expect(bucket.has(10, START_MS + 3_000)).toBe('yes')
     expect(bucket.has(11, START_MS + 3_000)).toBe('no')
@@ -274,7 +274,7 @@ describe('without the store', () => {
     accept(bucket, granted(10, 90), START_MS)
     bucket.charge(30)
     bucket.leave(2, START_MS)
-    // Half of the 90 that were left, less the 20 that it owed, or a little less.
+    // At most half of the remaining 90, minus the debt of 20.
     expect(bucket.view.remaining).toBeLessThanOrEqual(25)
     expect(bucket.view.remaining).toBeGreaterThan(0)
   })
@@ -296,7 +296,7 @@ describe('without the store', () => {
     expect(bucket.view.remaining).toBe(1)
     const odd = start(11)
     odd.leave(3, START_MS)
-    // Whole from the first moment: no node has more than its share.
+    // Whole units from the start, so no node has more than its share.
     expect(odd.view.remaining).toBe(3)
     const single = start(1)
     single.leave(3, START_MS)
@@ -325,7 +325,7 @@ describe('without the store', () => {
     expect(ask(bucket, NOBODY, 2, START_MS)).toMatchObject({ charge: 30, missing: 30 })
     accept(bucket, granted(0), START_MS)
     expect(ask(bucket, NOBODY, 2, START_MS).charge).toBe(0)
-    // From now on it knows again what all lack.
+    // After this answer, the node knows the shortage of all nodes again.
     accept(bucket, granted(0, 400), START_MS)
     expect(ask(bucket, NOBODY, 2, START_MS).missing).toBe(100)
   })
@@ -344,7 +344,7 @@ describe('without the store', () => {
     const bucket = start(600)
     bucket.leave(2, START_MS)
     bucket.charge(30)
-    // 300 a minute: 20 in four seconds.
+    // The share is 300 a minute: 20 in four seconds.
     bucket.refill(600, START_MS + 4_000)
     bucket.rejoin(600, START_MS + 4_000)
     expect(ask(bucket, NOBODY, 2, START_MS + 4_000)).toMatchObject({ charge: 10, missing: 10 })

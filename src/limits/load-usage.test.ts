@@ -1,6 +1,6 @@
 /**
- * Past usage is counted while calls go on: exactly, and no call that it could stop goes before it
- * is known.
+ * Past usage is counted exactly while calls continue. Calls that past usage could refuse wait until
+ * it is counted.
  */
 import { expect, test } from 'bun:test'
 import type { CallCredential } from '../core/call.ts'
@@ -35,7 +35,7 @@ const past = {
   unpricedCalls: 0,
 }
 
-/** A ledger that answers when the test says so. */
+/** A ledger that answers when the test resolves its promise. */
 function slowLedger() {
   const waiting: PromiseWithResolvers<Awaited<ReturnType<LedgerSums['since']>>>[] = []
   const sums = createLedgerSums(() => {
@@ -153,7 +153,7 @@ test('a failure half-way refuses the waiting calls, is tried again, and counts n
     message: expect.not.stringContaining('disk'),
   })
   expect(scene.usage.budgetWindow('bud_1', scene.clock.nowMs)?.tokens).toBe(0)
-  // The quota is counted, and not asked for again.
+  // The quota is counted, so the ledger is not asked again.
   expect(scene.quota().tokens).toBe(30)
   ;(await scene.ledger.next()).resolve([past])
   expect(await scene.loading).toBe(true)
@@ -247,7 +247,7 @@ test('what came to a budget’s beginning while its usage was read counts once',
   const { usage, clock } = start({})
   const budget = budgetOf({ period: 'total' })
   usage.putBudget(budget)
-  // Hours of the day go to the beginning after that was read, and before they are.
+  // Hours of the day move to the stored beginning, between the two reads.
   let beginning = 3
   const sums: LedgerSums = {
     ...createLedgerSums(async () => []),

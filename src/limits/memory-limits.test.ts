@@ -1,6 +1,5 @@
 /**
- * The limits hold exactly: never more than promised, never less over time, and no memory for idle
- * keys.
+ * The limits are exact: never exceeded, never too low over time, and without memory for idle keys.
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -260,7 +259,7 @@ test('any interleaving of calls, releases and time agrees with an exact model in
       (perMinute, concurrent, steps) => {
         const clock = createClock()
         const limits = new CallLimits(clock)
-        // The model: sixty-thousandths of a request as BigInt, brought up to date at every step.
+        // The model: sixty-thousandths of a request as BigInt, updated at every step.
         const full = BigInt(perMinute) * 60_000n
         const model = new Map<
           string,
@@ -306,10 +305,7 @@ test('any interleaving of calls, releases and time agrees with an exact model in
   )
 })
 
-/**
- * In every window that begins and ends with an admission there are at most limit + rate × time of
- * them.
- */
+/** Every window between two admissions contains at most limit + rate × time admissions. */
 function expectWindowsWithin(admittedAtMs: readonly number[], perMinute: number): void {
   for (const [first, fromMs] of admittedAtMs.entries()) {
     for (const [last, toMs] of admittedAtMs.entries()) {
@@ -329,7 +325,7 @@ describe('memory', () => {
     const limits = new CallLimits(clock)
     let most = 0
     for (let index = 0; index < 50_000; index += 1) {
-      // At 60 a minute a bucket is full again one second, or a hundred keys, later.
+      // At 60 a minute, a bucket is full again after one second, which is a hundred keys later.
       clock.nowMs += 10
       limits.admit(createCaller(60, 5, `key_${index}`)).settle(NOTHING)
       most = Math.max(most, limits.trackedKeys)

@@ -14,7 +14,7 @@ test('it goes on reading, even after a failure, and reads soon after an event', 
       if (reads === 2) throw new Error('away')
     },
     onFailure: (error) => failures.push(error),
-    // The last one is never reached within a test.
+    // The last delay is too long for a test to reach.
     delaysMs: [1, 1, 1, 3_600_000],
   })
   reconciliation.begin()

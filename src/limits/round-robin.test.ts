@@ -1,4 +1,4 @@
-/** Everybody has a turn in each round, whoever comes and goes meanwhile. */
+/** Every entry gets a turn in each round, even while entries are added and removed. */
 import { expect, test } from 'bun:test'
 import { RoundRobin } from './round-robin.ts'
 

@@ -1,9 +1,9 @@
-/** Answers of the shared store that are understood, and those that are not taken for one. */
+/** Valid and invalid answers of the shared store. */
 import { describe, expect, test } from 'bun:test'
 import { readKeyGrant } from './key-script.ts'
 import { readUsageGrant } from './usage-script.ts'
 
-/** Numbers come as text where they may be large. */
+/** Large numbers arrive as text. */
 const KEY_ANSWER: readonly unknown[] = ['born', 3, '180000', 50, '-60000', 2, 1]
 const USAGE_ANSWER: readonly unknown[] = ['born', '1', '2', '3', '4', '5', '6', '7']
 

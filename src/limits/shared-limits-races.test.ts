@@ -1,6 +1,6 @@
 /**
- * Several nodes on one store whose answers are slow, each by another time: calls begin and end while
- * questions are under way, and no limit is passed.
+ * Several nodes on one store with slow answers of different delays. Calls begin and end during
+ * requests, and no limit is exceeded.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import { budgetOf, isTicket, spent } from './usage-limits.fixture.ts'
 setDefaultTimeout(120_000)
 
 const NODES = 3
-/** Tokens. */
+/** In tokens. */
 const LARGEST_CALL = 60
 
 const node = fc.nat({ max: NODES - 1 })
@@ -52,7 +52,7 @@ async function pass(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await nextTurn()
 }
 
-/** @param delays turns of the event loop, before a question is asked and before it is answered */
+/** @param delays turns of the event loop before each request and before its answer */
 function slowDown(nodes: readonly TestNode[], delays: readonly number[]): void {
   let used = 0
   const delay = () => {
@@ -116,7 +116,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a slow store', () =
           const under: Promise<void>[] = []
           for (const current of steps) {
             if (current.type === 'wait') {
-              // A node that tends nothing for longer than its lease loses what it holds.
+              // A node without upkeep for longer than its lease loses its units.
               await tend()
               clock.nowMs += current.ms
             } else if (current.type === 'turn') await pass(current.turns)
@@ -124,12 +124,12 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a slow store', () =
             else if (current.type === 'admit') {
               const admission = admit(current.node, current.tokens)
               under.push(admission)
-              // Heard of at the end.
+              // Failures are checked at the end.
               admission.catch(() => {})
               if (current.isAwaited) await admission
             } else {
               const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
-              // What a call uses beyond its estimate may pass a limit, in memory too.
+              // A call's usage beyond its estimate may exceed a limit, as in memory.
               const tokens = Math.min(current.tokens, call?.tokens ?? 0)
               call?.ticket.settle(spent({ tokens }))
               used += tokens

@@ -1,6 +1,6 @@
 /**
- * A node's questions to the store, how often it asks them, and what it forgets. The store grants
- * every question.
+ * A node's requests to the store, their frequency, and the state that the node drops. The store
+ * grants every request.
  */
 import { describe, expect, jest, test } from 'bun:test'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
@@ -17,18 +17,18 @@ const UNLIMITED: KeyLimits = {
 }
 const PARTS_OF_MANY = 60_000_000
 
-/** One node's store, in this process: other nodes have reserved nothing. */
+/** A store in this process in which other nodes have reserved nothing. */
 class GenerousStore {
-  /** The questions about each key of the store, in order. */
+  /** The key of each request, in order. */
   readonly asked: string[] = []
-  /** Tokens, by key. */
+  /** Reported tokens of each key. */
   readonly reported = new Map<string, number>()
-  /** Tokens of each quota and budget. */
+  /** Tokens of each quota and budget that other nodes have reserved. */
   reservedByOthers = 0
   onAsked: () => void = () => {}
-  /** Tokens and money of the last question about a quota or budget. */
+  /** Tokens and money of the last request about a quota or budget. */
   needed: readonly number[] = []
-  /** Answers wait for it. */
+  /** Answers wait for this promise. */
   held: Promise<void> = Promise.resolve()
 
   async eval(
@@ -81,7 +81,7 @@ async function admit(
   return ticket
 }
 
-/** One round of upkeep. @returns how many questions it asked */
+/** One round of upkeep. @returns the number of requests */
 async function round(node: TestNode, store: GenerousStore): Promise<number> {
   const before = store.asked.length
   node.limits.tend()
@@ -97,7 +97,7 @@ describe('a round of upkeep', () => {
       const ticket = await admit(node, clock, { account: `acct_${index}` })
       ticket.settle(spent({ tokens: 5 }))
     }
-    // So long after the calls, nothing is asked for in advance.
+    // This long after the calls, nothing is requested in advance.
     clock.nowMs += 1_000
     expect([await round(node, store), await round(node, store)]).toEqual([100, 50])
     expect([...store.reported.values()]).toEqual(Array.from({ length: 150 }, () => 5))
@@ -127,10 +127,10 @@ describe('a round of upkeep', () => {
     for (let index = 0; index < 250; index += 1)
       await admit(node, clock, { key: `key_${index}`, limits })
     const before = store.asked.length
-    // Slots of calls that run are renewed.
+    // Slots of running calls are renewed.
     clock.nowMs += 5_000
     expect([await round(node, store), await round(node, store)]).toEqual([200, 51])
-    // Each key once, and the account once, for what it has used.
+    // One request for each key, and one for the account's usage.
     expect(new Set(store.asked.slice(before)).size).toBe(251)
     expect(await round(node, store)).toBe(0)
   })
@@ -183,7 +183,8 @@ describe('a busy caller asks rarely', () => {
     }
     await round(node, store)
     expect([...store.reported.values()].every((tokens) => tokens === calls * 10)).toBe(true)
-    // The node has the use of a tenth of a second in advance; the first calls ask one by one.
+    // The node requests a tenth of a second's use in advance; only the first calls cause a request
+    // each.
     expect(store.asked.length - before).toBeLessThan(calls / 4)
   })
 })
@@ -252,7 +253,7 @@ describe('a call that a quota refuses', () => {
   test('asks three times while the rest is reserved by others, and no further time', async () => {
     const { clock, node, store } = start({ monthlyTokens: 10 })
     store.reservedByOthers = 10
-    // Each answer is old by the time that it is looked at.
+    // Each answer is outdated when it arrives.
     store.onAsked = () => {
       clock.nowMs += 60
     }

@@ -1,6 +1,6 @@
 /**
- * One model, two implementations: in memory it holds exactly, shared by one node too, and by
- * several within the stated bound.
+ * One model for two implementations: limits in memory and limits shared by one node are exact, and
+ * limits shared by several nodes stay within the stated bound.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
@@ -68,7 +68,7 @@ for (const [name, isHere, create] of SUBJECTS) {
     `any interleaving agrees with an exact model (${name})`,
     async () => {
       const key = fc.constantFrom('key_a', 'key_b')
-      // A shared limit that is smaller than 64 is leased one by one, and so exact.
+      // A shared limit below 64 is leased one by one, so it is exact.
       const tokens = fc.integer({ min: 1, max: 200 })
       const step = fc.oneof(
         { weight: 6, arbitrary: fc.record({ type: fc.constant('admit' as const), key, tokens }) },
@@ -270,8 +270,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
               expect(last - first + 1).toBeLessThanOrEqual(within + 3 * lease)
             }
           }
-          // Nothing is lost for good: what a node held and did not use, and what one that died
-          // held, is there again.
+          // Unused units of a node, and units held by a dead node, are available again.
           clock.nowMs += 120_000
           await tend(nodes)
           let admitted = 0
@@ -317,7 +316,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(refused.at(-1)?.message).toContain(
       'for requests per minute: all keys and tokens of this account together are allowed 60.',
     )
-    // Each key's own minute lacks only its admitted calls.
+    // Each key's own bucket lacks only its admitted calls.
     const left = refused.map(({ headers }) => Number(headers?.['x-ratelimit-remaining-requests']))
     expect(Math.min(...left)).toBeGreaterThanOrEqual(60 - 6)
     clock.nowMs += 60_000
@@ -342,7 +341,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     })
     open[0]?.settle(spent({}))
     await settled(nodes)
-    // Later than what the other node was told a moment ago is believed.
+    // The node asks again, because its earlier answer is no longer fresh.
     clock.nowMs += 50
     expect(isTicket((await nodes[2]?.admit({}, 'key_new')) ?? (new Error() as never))).toBe(true)
   })
@@ -376,14 +375,14 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
       await tend(nodes)
     }
     await end(await ask(300), 20_000)
-    // All of the minute is owed, and no more than that.
+    // Exactly the tokens of a whole minute are owed.
     expect(await ask()).toHaveLength(0)
     clock.nowMs += 6_000
     for (let round = 0; round < 4; round += 1) {
       const tickets = await ask()
       expect(tickets).toHaveLength(1)
       expect(await ask()).toHaveLength(0)
-      // What it used beyond its estimate is paid before the next.
+      // Usage beyond the estimate is paid before the next call.
       await end(tickets, 400)
       clock.nowMs += 30_000
     }
@@ -402,7 +401,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
         arbitrary: fc.record({
           type: fc.constant('settle' as const),
           at: fc.nat(),
-          // Else the next step comes while the node tells the store.
+          // Otherwise the next step runs while the node reports to the store.
           isFlushed: fc.boolean(),
         }),
       },
@@ -431,7 +430,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
             }
             expect(open.length).toBeLessThanOrEqual(concurrentCalls)
           }
-          // When they have ended, one node can have every slot: nothing is lost.
+          // After these calls have ended, one node can take every slot, so no slot is lost.
           const [other] = nodes
           for (const ticket of open) ticket.settle(spent({}))
           await settled(nodes)
@@ -535,10 +534,10 @@ describeIf(HAS_REDIS, 'needs redis-server')('while the store is away', () => {
       clock.nowMs += 1000
       await flood()
     }
-    // Shares in whole calls: 200 of 600 each.
+    // Shares are whole calls: 200 of 600 each.
     expect(admitted).toBeGreaterThanOrEqual(880)
     expect(admitted).toBeLessThanOrEqual(900)
-    // It comes back, and has forgotten everything.
+    // The store returns without its data.
     await redis.client.flushall()
     for (const { store } of nodes) store.mode = 'shared'
     for (let second = 0; second < 30; second++) {

@@ -1,6 +1,6 @@
 /**
- * Quotas and budgets of several nodes on one store: never more is admitted than a single counter
- * would, and nothing is counted twice.
+ * Quotas and budgets of several nodes on one store: never more calls are admitted than by a single
+ * counter, and no usage counts twice.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ import { budgetOf, isTicket, spent } from './usage-limits.fixture.ts'
 
 setDefaultTimeout(120_000)
 
-/** Tokens. */
+/** In tokens. */
 const LARGEST_CALL = 60
 
 describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and budgets', () => {
@@ -57,7 +57,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       weight: 2,
       arbitrary: fc.record({
         type: fc.constant('tend' as const),
-        // Else the next step comes while the nodes tell the store.
+        // Otherwise the next step runs while the nodes report to the store.
         isFlushed: fc.boolean(),
       }),
     },
@@ -91,8 +91,8 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
               if (current.isFlushed) await flushed
             } else if (current.type === 'settle') {
               const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
-              // Never more than was thought: what goes beyond it may go beyond the limit, in memory
-              // too.
+              // Never more than the estimate: usage beyond the estimate may exceed the limit, as in
+              // memory.
               const tokens = Math.min(current.tokens, call?.tokens ?? 0)
               call?.ticket.settle(spent({ tokens, nanoUsd: current.nanoUsd }))
               used += tokens
@@ -108,7 +108,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
               for (const ticket of results) {
                 if (ticket === undefined || !isTicket(ticket)) continue
                 open.push({ ticket, tokens: current.tokens, month })
-                // The last call may go beyond it, as in memory, and no other.
+                // Only the last call may exceed the limit, as in memory.
                 expect(used + reserved(open)).toBeLessThan(budgetTokens + LARGEST_CALL)
                 const ofMonth = open.filter((call) => call.month === month)
                 if (month)
@@ -157,7 +157,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       if (isAdmitted) used += estimatedTokens
       return isAdmitted
     }
-    // The second call gets ten tokens in advance.
+    // The second call's request also gets ten tokens in advance.
     await admit(first, 4)
     await admit(first, 4)
     await tend([first])
@@ -208,7 +208,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       const ticket = await nodes[call % 2]?.admit({ estimatedTokens: 24 })
       if (ticket === undefined || !isTicket(ticket)) throw new Error(`call ${call} was refused`)
       ticket.settle(spent({ tokens: 24, nanoUsd: 480 }))
-      // Reservations come back before the last calls need them.
+      // Reservations are returned before the last calls need them.
       if (call % 500 === 499 || call > calls - 100) {
         clock.nowMs += 1_000
         await tend(nodes)
@@ -270,7 +270,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       type: fc.constant('call' as const),
       node: fc.nat({ max: 2 }),
       tokens: fc.integer({ min: 1, max: LARGEST_CALL }),
-      /** The call ends some steps later. */
+      /** True when the call ends some steps later. */
       isLong: fc.boolean(),
     }),
     fc.record({ type: fc.constant('end' as const) }),
@@ -289,7 +289,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
           const budget = budgetOf({ limit: { type: 'tokens', tokens: limit }, period: 'day' })
           for (const { usage } of nodes) usage.putBudget({ ...budget, createdAt: 0 })
           const expiry = new Map<string, number>()
-          /** The store's own clock does not pass here. */
+          /** The store's own clock stands still in this test. */
           const noteExpiry = async () => {
             for (const key of await redis.client.keys(`${prefix}:used-nano:{${budget.id}}*`)) {
               const leftMs = await redis.client.pttl(key)
@@ -341,7 +341,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     const budget = budgetOf({ limit: { type: 'tokens', tokens: 1e9 }, period: 'total' })
     for (const { usage } of nodes) usage.putBudget(budget)
     let used = 0
-    // The last one never serves a call, and the second one only the first.
+    // The last node never serves a call, and the second node serves only the first call.
     for (const node of [1, 0, 0, 0]) {
       const ticket = await nodes[node]?.admit({ estimatedTokens: 5 })
       if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
@@ -356,7 +356,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
         expect(usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window.shown.tokens).toBe(used)
         expect(usage.budgetWindow(budget.id, clock.nowMs)?.shown).toMatchObject({ tokens: used })
       }
-      // Longer than an unused node keeps itself up to date, and still in the same month.
+      // Longer than an unused node refreshes its data, and within the same month.
       if (used === 7) clock.nowMs += 70_000
     }
   })
@@ -557,7 +557,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     const inNextMonth = month + 3 * 86_400_000
     clock.nowMs = inNextMonth
     await call(first, 7)
-    // Each node tells what it had to tell of the month that is over, and forgets it.
+    // Each node reports the rest of the ended month, and drops the month.
     for (let round = 0; round < 3; round += 1) {
       clock.nowMs += 6_000
       await tend(nodes)
@@ -663,14 +663,13 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     }
     await call(first, 5)
     await tend(nodes)
-    // A node that died had used 100 more, of which nobody was told; the 30 are shipped sooner than
-    // told.
+    // A dead node had used 100 more without reporting. The 30 are shipped before they are reported.
     await call(first, 30)
     first?.usage.addPastQuotaUsage(clock.nowMs, [
       { ...past, tokens: 135, nanoUsd: 0, unpricedCalls: 0 },
     ])
     expect(quotaOf(first, clock.nowMs)).toMatchObject({ tokens: 135 })
-    // Nobody has to call for the others to hear of it.
+    // Other nodes learn of the usage without a further call.
     await tend(nodes)
     expect(
       Number(

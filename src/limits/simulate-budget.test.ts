@@ -1,4 +1,4 @@
-/** A simulated budget decides about each call as the same budget would have decided then. */
+/** A simulated budget decides about each call as a real budget would have. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Budget, BudgetLimit } from '../core/budget.ts'
@@ -84,7 +84,7 @@ const GATES: Readonly<Record<string, SteeredGate>> = {
 }
 const gateOf = ({ gateId }: CallRecord) => GATES[gateId]
 
-/** The target of a steered call; undefined: none is left. */
+/** The target of a steered call; undefined: no target is left. */
 function steer({ atLimit }: Budget, { gateId, target, usage }: CallRecord): string | undefined {
   const [first, second] = GATES[gateId]?.targets ?? []
   const models = [target ?? '', first?.model ?? '', second?.model ?? '']

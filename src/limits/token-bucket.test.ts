@@ -1,4 +1,4 @@
-/** How long a bucket says that one has to wait; how much it gives out is tried where it is used. */
+/** The retry times of a bucket. Tests of the limits cover the admissions. */
 import { expect, test } from 'bun:test'
 import { TokenBucket } from './token-bucket.ts'
 
@@ -16,7 +16,7 @@ test('waits are zero while enough is left, and exact to the millisecond otherwis
 test('time given once is not given again, even if moments come out of order', () => {
   const bucket = new TokenBucket(60_000, 0)
   bucket.charge(60_000)
-  // The first of several calls that end side by side may be reported last.
+  // The first of several concurrent calls may be reported last.
   for (const atMs of [10, 4, 10, 9, 1, 10, 10.5, 2]) bucket.refill(60_000, atMs)
   expect(bucket.parts).toBe(10 * 60_000)
   bucket.refill(60_000, 11)

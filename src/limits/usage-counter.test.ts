@@ -1,4 +1,4 @@
-/** The period that each use belongs to, and the trace that a reservation leaves. */
+/** The period to which usage belongs, and the effects of a reservation. */
 import { describe, expect, test } from 'bun:test'
 import { Reservation, UsageCounter, UsageWindow } from './usage-counter.ts'
 

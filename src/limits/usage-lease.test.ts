@@ -1,6 +1,4 @@
-/**
- * One node's lease on a quota or a budget, with a store whose every answer is written down here.
- */
+/** One node's lease on a quota or a budget, with scripted answers of the store. */
 import { describe, expect, test } from 'bun:test'
 import type { SharedScript, SharedStore } from '../cluster/shared-store.ts'
 import type { SharingMode } from '../core/shared-stores.ts'
@@ -14,7 +12,7 @@ const ENDS_AT_MS = START_MS + DAY_MS
 
 interface Question {
   readonly key: string
-  /** Told and asked, as the script reads it. */
+  /** The arguments of a request, as the script reads them. */
   readonly sequence: number
   readonly isRepeated: boolean
   readonly birth: string
@@ -25,7 +23,7 @@ interface Question {
   readonly spare: Amounts
   readonly endsAtMs: number
   answer(grant?: Partial<UsageGrant>): void
-  /** The step may have been taken, and no answer comes. */
+  /** No answer arrives, although the script may have run. */
   lose(): void
 }
 
@@ -111,13 +109,13 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
     return sequence
   }
   const lease = new UsageLease(limited, { ...ports, onSums, nextSequence })
-  /** Asks, and is answered at once. */
+  /** Asks, and answers immediately. */
   const ask = async (wanted: Amounts, grant: Partial<UsageGrant>) => {
     const asking = lease.ask(wanted)
     store.last.answer(grant)
     return await asking
   }
-  /** Tends, and is answered at once. */
+  /** Runs upkeep, and answers immediately. */
   const tend = async (grant: Partial<UsageGrant> = {}) => {
     const hasSent = lease.tend(clock.nowMs)
     if (hasSent) store.last.answer(grant)
@@ -127,7 +125,7 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
   return { clock, store, window, lease, ask, tend, sums: () => sums }
 }
 
-/** A question is asked within a few turns, or never. */
+/** Waits some turns, in which a request is sent or is never sent. */
 async function reach(store: ScriptedStore, questions: number): Promise<void> {
   for (let turn = 0; turn < 20 && store.questions.length < questions; turn += 1)
     await Promise.resolve()
@@ -193,8 +191,8 @@ describe('the coverage without asking', () => {
     lease.release(tokens(10))
     store.mode = 'share'
     store.nodes = 2
-    // 10 of its own, and a third of 900 - 200 - 90 - 10: a node that is not seen any more may be
-    // there.
+    // 10 of its own, and a third of 900 - 200 - 90 - 10: a node that no longer reports may still be
+    // running.
     window.tokens += 209
     expect(lease.covers(tokens(1), clock.nowMs + 60_000)).toBe(true)
     window.tokens += 1
@@ -235,7 +233,7 @@ describe('asking', () => {
     expect(store.questions).toHaveLength(2)
     expect(store.last).toMatchObject({
       needed: { tokens: 12, nanoUsd: 5 },
-      // Kept for the first until it has taken it.
+      // Kept for the first call until it takes the grant.
       reserved: { tokens: 10, nanoUsd: 1 },
       birth: 'born',
     })
@@ -251,7 +249,7 @@ describe('asking', () => {
     expect(await ask({ tokens: 10, nanoUsd: 5 }, { allowed: { tokens: 9, nanoUsd: 5 } })).toBe(
       false,
     )
-    // Nothing is kept for those who were not granted it.
+    // Nothing is kept for calls without a grant.
     expect(lease.covers({ tokens: 9, nanoUsd: 5 }, clock.nowMs)).toBe(true)
     expect(await ask({ tokens: 10, nanoUsd: 5 }, { allowed: { tokens: 10, nanoUsd: 5 } })).toBe(
       true,
@@ -307,7 +305,7 @@ describe('asking', () => {
     clock.nowMs += 500
     lease.noteTaken({ tokens: 1000, nanoUsd: 2000 }, clock.nowMs)
     lease.tend(clock.nowMs)
-    // Taken in a tenth of a second: 200 and 400.
+    // Taken in a tenth of a second: 200 tokens and 400 billionths of a US dollar.
     expect(store.last.reserved).toEqual({ tokens: 200, nanoUsd: 400 })
     expect(store.last.spare).toEqual(tokens(0))
     expect(lease.covers({ tokens: 200, nanoUsd: 400 }, clock.nowMs)).toBe(true)
@@ -503,7 +501,7 @@ describe('an answer that was lost', () => {
     window.nanoUsd += 2
     expect(await tend({ used: first })).toBe(true)
     expect(store.last).toMatchObject({ sequence: 1, isRepeated: true, added: first })
-    // Reserved, so that no other node takes the unreported part.
+    // Reserved, so other nodes do not take the unreported part.
     expect(store.last.reserved).toEqual({ tokens: 7, nanoUsd: 2 })
     expect(window.tokens).toBe(12)
     expect(await tend({ used: { ...used(12), nanoUsd: 3 } })).toBe(true)
@@ -607,7 +605,7 @@ describe('a store that was away', () => {
     window.tokens += 4
     window.nanoUsd += 3
     window.unpricedCalls += 2
-    // The first moment counts, not the last.
+    // The time counts from the first moment, not from the last.
     clock.nowMs += 1_500
     lease.tend(clock.nowMs)
     clock.nowMs += 1_500
@@ -634,7 +632,8 @@ describe('a store that was away', () => {
     patient.answer({ used: used(10) })
     await lease.settled()
     expect(window.tokens).toBe(15)
-    // Away for long: the ledger has it, so the node reports it as a part of the least.
+    // Unavailable for so long that the ledger has the usage: the node reports the usage in the
+    // minimum instead of adding it.
     lease.tend(clock.nowMs)
     expect(store.last).toMatchObject({ sequence: 2, added: used(0), floor: used(15) })
     store.last.answer({ used: used(15) })

@@ -1,6 +1,6 @@
 /**
- * Quotas, budgets and tokens per minute are right to the token, whatever happens in whichever
- * order: in memory, and shared by one node.
+ * Quotas, budgets and tokens per minute are exact to the token, for every order of steps, in memory
+ * and shared by one node.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
 import fc from 'fast-check'
@@ -32,14 +32,14 @@ interface Scene {
   readonly usage: UsageLimits
   admit(call: Partial<CallAhead>): Promise<Ticket | GatewayError>
   quota(): UsageWindow
-  /** Resolves when no question to the store is under way. */
+  /** Resolves when no request to the store is pending. */
   settled(): Promise<void>
 }
 
 interface Storage {
   readonly name: string
   readonly isHere: boolean
-  /** The largest limit that holds exactly: shared limits from 64 on are leased in advance. */
+  /** The largest limit that is exact: shared limits from 64 on are leased in advance. */
   readonly exactUpTo: number
   readonly numRuns: number
   start(limits: Partial<PlanLimits>): Scene
@@ -90,7 +90,7 @@ interface Open {
 for (const storage of STORAGES) {
   const { name, isHere, exactUpTo, numRuns } = storage
   const limitUpTo = (max: number) => fc.integer({ min: 1, max: Math.min(max, exactUpTo) })
-  /** Several calls fit into most limits. */
+  /** Small enough for several calls within most limits. */
   const amountUpTo = (max: number) => fc.nat({ max: Math.min(max, Math.floor(exactUpTo / 4)) })
 
   testIf(isHere, 'needs redis-server')(
@@ -206,8 +206,8 @@ for (const storage of STORAGES) {
               budgetOf({ limit: { type: 'tokens', tokens: budgetTokens }, alertAt: [1] }),
             )
             const { clock } = scene
-            // The model: the ledger's rows and the open calls, summed anew at every look; the bucket as
-            // a BigInt.
+            // The model: the ledger's rows and the open calls, summed at every step, and the bucket
+            // as a BigInt.
             const rows: { month: number; day: number; tokens: number; own: boolean }[] = []
             const open: Open[] = []
             const ofMinute = new ModelOfTokens(tokensPerMinute)
@@ -262,12 +262,12 @@ for (const storage of STORAGES) {
                   ? ofMinute.admit(current.tokens, open.length)
                   : undefined
                 const isWithinQuota = quotaUsed + quotaReserved < monthlyTokens
-                // Which part of it was only likely makes no difference.
+                // The split between estimated and usual tokens has no effect.
                 const usualTokens = current.tokens >> 1
                 const estimatedTokens = current.tokens - usualTokens
                 const result = await scene.admit({ estimatedTokens, usualTokens })
                 expect(isTicket(result)).toBe(taken !== undefined && isWithinQuota)
-                // A call that its quota refuses gives everything back.
+                // A call that its quota refuses releases all reservations.
                 if (!isTicket(result) || taken === undefined) ofMinute.correct(-(taken ?? 0))
                 else open.push({ ticket: result, month, day, tokens: current.tokens, taken })
               }

@@ -130,7 +130,7 @@ describe('tokens per minute', () => {
   })
 
   describe('in debt', () => {
-    /** A key that has used so much more than its minute's 600. */
+    /** A key that has used this many tokens beyond its minute's 600. */
     function owing(tokens: number) {
       const scene = start({ tokensPerMinute: 600 })
       admitted(scene.admit({ estimatedTokens: 0 })).settle(spent({ tokens: 600 + tokens }))
@@ -177,7 +177,7 @@ describe('tokens per minute', () => {
       })
       clock.nowMs += 30_000
       const ticket = admitted(admit({ estimatedTokens: 9_000 }))
-      // Of which half a minute's were taken: to give them all back is no gain.
+      // Half a minute's tokens were taken for the call, so returning them all is no gain.
       ticket.settle(spent({ tokens: 0, endedAtMs: clock.nowMs }))
       clock.nowMs += 30_000
       expect(admit({ estimatedTokens: 1 })).toMatchObject({ kind: 'rate_limited' })

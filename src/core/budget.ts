@@ -165,7 +165,7 @@ export function ceilingOf({ limit, raise }: Pick<Budget, 'limit' | 'raise'>, now
 }
 
 /** The amount from which calls are refused, in the limit's unit. */
-export function wallOf(
+export function refusalAmountOf(
   budget: Pick<Budget, 'limit' | 'raise' | 'atLimit' | 'refuseAt'>,
   nowMs: number,
 ) {

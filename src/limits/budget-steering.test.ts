@@ -13,18 +13,18 @@ import { budgetOf, isTicket, spent, start } from './usage-limits.fixture.ts'
 setDefaultTimeout(120_000)
 
 const LIMIT = 300
-const WALL = 450
+const REFUSE_AT = 450
 const CALL = 10
 
 const BUDGET = {
   ...budgetOf({ limit: { type: 'tokens', tokens: LIMIT }, period: 'total' }),
   atLimit: 'cheaper',
-  refuseAt: WALL / LIMIT,
+  refuseAt: REFUSE_AT / LIMIT,
 } as const
 
 const stateOf = ({ budgets = [] }: Ticket) => budgets[0]
 
-test('a budget is used up at its limit, and refuses at its wall', () => {
+test('a budget is used up at its limit, and refuses at `refuseAt`', () => {
   const { admit, usage } = start({})
   usage.putBudget(BUDGET)
   const use = (tokens: number) => {
@@ -116,14 +116,14 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('of several nodes', 
     return sums
   }
 
-  test('calls pass the limit and the wall by the last call at most, as in memory', async () => {
+  test('calls exceed the limit and `refuseAt` by the last call at most, as in memory', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 100 }), { minLength: 60, maxLength: 120 }),
         async (turns) => {
           const { usual, all } = await useUp(startBudget(3), turns)
           expect(usual).toBeLessThan(LIMIT + CALL)
-          expect(all).toBeLessThan(WALL + CALL)
+          expect(all).toBeLessThan(REFUSE_AT + CALL)
         },
       ),
       { numRuns: 20 },
@@ -151,7 +151,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('of several nodes', 
     const [first] = nodes
     if (first === undefined) throw new Error('a node')
     const turns = Array.from({ length: 60 }, () => 0)
-    expect(await useUp([first], turns)).toEqual({ usual: LIMIT / 3, all: WALL / 3 })
+    expect(await useUp([first], turns)).toEqual({ usual: LIMIT / 3, all: REFUSE_AT / 3 })
     for (const { store } of nodes) store.mode = 'open'
     const ticket = await first.admit({ estimatedTokens: CALL })
     if (!isTicket(ticket)) throw ticket

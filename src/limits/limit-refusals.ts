@@ -112,8 +112,8 @@ export function budgetRefusal(
   const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
   const of = SCOPE_WORDS[scope.type]
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
-  const wall = Math.round((amountOf(limit, counter.walls) / ceiling) * 100)
-  const until = steers(budget) && !hasNoTarget ? ` (calls are refused at ${wall} %)` : ''
+  const refusalPercent = Math.round((amountOf(limit, counter.refuseAt) / ceiling) * 100)
+  const until = steers(budget) && !hasNoTarget ? ` (calls are refused at ${refusalPercent} %)` : ''
   const kind = atLimit === 'cheaper' ? 'cheaper' : 'free'
   const why = hasNoTarget ? [`The gate has no ${kind} target for this call.`] : []
   const message = [...why, ...(budget.message == null ? [] : [budget.message])].join(' ') || null

@@ -14,10 +14,10 @@ export interface LimitedWindow {
 /** Tokens and billionths of a US dollar; infinite for no limit. May change with time. */
 interface WindowLimits {
   /** Amounts from which calls are refused. */
-  readonly walls: Amounts
+  readonly refuseAt: Amounts
   /**
    * Amounts at which the limit is used up. A budget that steers then changes the targets of calls;
-   * other limits then refuse calls, so the amounts equal `walls`.
+   * other limits then refuse calls, so the amounts equal `refuseAt`.
    */
   readonly ceilings: Amounts
 }
@@ -31,12 +31,12 @@ export class QuotaLimits implements WindowLimits {
     this.#accountId = accountId
   }
 
-  get walls(): Amounts {
+  get refuseAt(): Amounts {
     return quotaCeilings(this.#plans.of(this.#accountId))
   }
 
   get ceilings(): Amounts {
-    return this.walls
+    return this.refuseAt
   }
 }
 

@@ -169,7 +169,7 @@ export class SharedUsage implements UsageStorage {
     const nowMs = this.#options.now()
     for (const { window, limits } of windows) {
       const lease = this.#leases.get(window)
-      if (lease === undefined || shortageWithin(limits.walls, window) !== undefined) return false
+      if (lease === undefined || shortageWithin(limits.refuseAt, window) !== undefined) return false
       if (!lease.covers(wantedOf(window, call), nowMs)) return false
     }
     for (const { window } of windows)
@@ -191,7 +191,7 @@ export class SharedUsage implements UsageStorage {
       const { mode } = this.#options.store
       const nowMs = this.#options.now()
       const limited = windows.filter(({ limits }) =>
-        Object.values(limits.walls).some(Number.isFinite),
+        Object.values(limits.refuseAt).some(Number.isFinite),
       )
       if (mode === 'closed' && limited.length > 0) throw limitsUnavailable()
       const wanted = windows.map(({ window }) => wantedOf(window, call))
@@ -212,7 +212,7 @@ export class SharedUsage implements UsageStorage {
         // A used-up window stays used up, and a recently fully reserved window need not be asked
         // again.
         for (const [index, { window, limits }] of windows.entries()) {
-          const lacking = shortageWithin(limits.walls, window)
+          const lacking = shortageWithin(limits.refuseAt, window)
           const isSure =
             lacking === 'exhausted' ||
             round >= SHORT_ROUNDS ||

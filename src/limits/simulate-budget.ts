@@ -126,7 +126,7 @@ export class BudgetSimulation {
 
   #decide(counter: BudgetCounter, window: UsageWindow, { call, used }: UsedCall): Outcome {
     const { limit, unpriced } = this.#budget
-    if (shortageWithin(counter.walls, window) !== undefined) return 'refused'
+    if (shortageWithin(counter.refuseAt, window) !== undefined) return 'refused'
     if (!used.isPriced && limit.type === 'spend' && unpriced === 'refuse') return 'refused'
     const isUsedUp = shortageWithin(counter.ceilings, window) !== undefined
     // Calls that use nothing are not steered.

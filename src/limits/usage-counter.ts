@@ -3,7 +3,7 @@
  * to the period in which it began, so the counters equal the ledger's sums.
  */
 
-import { amountOf, type Budget, ceilingOf, wallOf } from '../core/budget.ts'
+import { amountOf, type Budget, ceilingOf, refusalAmountOf } from '../core/budget.ts'
 import { type Period, type Span, spanOf } from '../core/period.ts'
 import type { SpendState } from '../core/spend-state.ts'
 import type { CallAhead } from '../gateway/ports.ts'
@@ -219,8 +219,8 @@ export class BudgetRule {
   }
 
   /** The amounts from which calls are refused. */
-  get walls(): Amounts {
-    return this.#bounds.walls
+  get refuseAt(): Amounts {
+    return this.#bounds.refuseAt
   }
 
   get #bounds(): BudgetBounds {
@@ -265,8 +265,8 @@ export class BudgetCounter {
     return this.rule.ceilings
   }
 
-  get walls(): Amounts {
-    return this.rule.walls
+  get refuseAt(): Amounts {
+    return this.rule.refuseAt
   }
 
   update(budget: Budget): void {
@@ -328,7 +328,7 @@ export class BudgetCounter {
 
 interface BudgetBounds {
   readonly ceilings: Amounts
-  readonly walls: Amounts
+  readonly refuseAt: Amounts
 }
 
 function toBounds(budget: Budget, nowMs: number): BudgetBounds {
@@ -339,6 +339,6 @@ function toBounds(budget: Budget, nowMs: number): BudgetBounds {
       : { tokens: none, nanoUsd: most }
   return {
     ceilings: toAmounts(ceilingOf(budget, nowMs)),
-    walls: toAmounts(wallOf(budget, nowMs)),
+    refuseAt: toAmounts(refusalAmountOf(budget, nowMs)),
   }
 }

@@ -101,7 +101,7 @@ function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS 
     sums += 1
   }
   const now = () => clock.nowMs
-  const limited = { id: 'id', window, limits: { walls: limit, ceilings: limit } }
+  const limited = { id: 'id', window, limits: { refuseAt: limit, ceilings: limit } }
   const ports = { store, prefix: 'p', now, sharedNow: now }
   let sequence = 0
   const nextSequence = () => {

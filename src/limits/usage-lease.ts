@@ -76,7 +76,7 @@ export class UsageLease {
    */
   covers(wanted: Amounts, nowMs: number): boolean {
     const { store } = this.#ports
-    const limits = this.#limited.limits.walls
+    const limits = this.#limited.limits.refuseAt
     const isShared = store.mode === 'shared'
     // Runs for each call, so the function allocates nothing.
     if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.nanoUsd)) return true
@@ -225,7 +225,7 @@ export class UsageLease {
   }
 
   get #isLimited(): boolean {
-    const limits = this.#limited.limits.walls
+    const limits = this.#limited.limits.refuseAt
     return FIELDS.some((field) => Number.isFinite(limits[field]))
   }
 
@@ -273,7 +273,7 @@ export class UsageLease {
     const isRepeated = this.#doubtful !== undefined
     const sent = this.#doubtful ?? { sequence: nextSequence(), added: this.#unsent }
     this.#doubtful = sent
-    const limits = this.#limited.limits.walls
+    const limits = this.#limited.limits.refuseAt
     const ahead = this.#ahead(limits, nowMs)
     const unsent = this.#unsent
     const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])

@@ -73,8 +73,8 @@ describe('for counters shared with other nodes', () => {
   ] as const)('a quota with %j used has shortage %s', (used, shortage) => {
     const { caller, usage, clock } = start({ monthlyTokens: 100, monthlySpendUsd: 0.5 })
     const quota = usage.quotaWindowFor(caller, call(clock.nowMs))
-    expect(quota.limits.walls).toEqual({ tokens: 100, nanoUsd: 500_000_000 })
-    expect(shortageWithin(quota.limits.walls, Object.assign(quota.window, used))).toBe(
+    expect(quota.limits.refuseAt).toEqual({ tokens: 100, nanoUsd: 500_000_000 })
+    expect(shortageWithin(quota.limits.refuseAt, Object.assign(quota.window, used))).toBe(
       shortage as never,
     )
   })

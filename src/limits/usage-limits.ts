@@ -370,6 +370,6 @@ function whenAll(counters: readonly BudgetCounter[], atMs: number): Promise<void
 
 function assertWithin(counter: BudgetCounter, { startedAtMs }: CallAhead): void {
   const window = counter.windowAt(startedAtMs)
-  const shortage = shortageWithin(counter.walls, window)
+  const shortage = shortageWithin(counter.refuseAt, window)
   if (shortage !== undefined) throw budgetRefusal(counter, { window, shortage })
 }

@@ -32,7 +32,7 @@ test('a released body lets its text go, unless it was read after that', () => {
   const body = budget.open()
   body.own(first)
   body.release()
-  expect(() => first.bytes).toThrow('was let go')
+  expect(() => first.bytes).toThrow('was released')
   body.own(late)
   expect(late.bytes).toHaveLength(2)
 })

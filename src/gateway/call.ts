@@ -315,7 +315,7 @@ export class HeldBody {
   /** Called when no stage reads the body and all of it is sent. Idempotent. */
   release(): void {
     this.#isReleased = true
-    const memory = this.#text?.letGo()
+    const memory = this.#text?.release()
     if (memory !== undefined) bodyMemory.release(memory)
     this.#text = undefined
     this.#budget.release(this.#bytes)

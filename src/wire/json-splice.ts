@@ -84,7 +84,7 @@ export class JsonObject {
   }
 
   get bytes(): Uint8Array {
-    if (this.#bytes === undefined) throw new TypeError('the text of the object was let go')
+    if (this.#bytes === undefined) throw new TypeError('the text of the object was released')
     return this.#bytes
   }
 
@@ -92,7 +92,7 @@ export class JsonObject {
    * Releases the text, even if other code still holds the object. Idempotent.
    * @returns the released bytes
    */
-  letGo(): Uint8Array | undefined {
+  release(): Uint8Array | undefined {
     const bytes = this.#bytes
     this.#bytes = undefined
     return bytes

@@ -27,7 +27,7 @@ export function writeFimPrompt(template: FimTemplate, gap: Gap): string {
   const markers = markersOf(template)
   for (const member of ['prompt', 'suffix'] as const) {
     const found = markers.find((marker) => gap[member].includes(marker))
-    if (found !== undefined) throw holdsMarker(member, found)
+    if (found !== undefined) throw containsMarker(member, found)
   }
   const before = template.prefix + gap.prompt
   const after = template.suffix + gap.suffix
@@ -42,7 +42,7 @@ function markersOf({ prefix, suffix, middle }: FimTemplate): readonly string[] {
   return [prefix, suffix, middle].map((marker) => marker.trim()).filter((marker) => marker !== '')
 }
 
-function holdsMarker(member: keyof Gap, marker: string) {
+function containsMarker(member: keyof Gap, marker: string) {
   return invalidRequest(
     `'${member}' holds ${marker}, by which the model of this target tells the code before the cursor from the code ` +
       'after it. A target whose server takes the two apart by itself (/infill, /fim/completions) can complete such a file.',

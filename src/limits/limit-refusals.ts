@@ -153,8 +153,7 @@ function exhausted({ name, message, ...used }: UsedLimit, window: UsageWindow): 
 /** Clients may retry, because reservations are temporary. */
 function allReserved({ name, message: _, spend: __, ...used }: UsedLimit): GatewayError {
   return rateLimited(
-    `What is left of ${name} is reserved for calls that are under way. Please try again when ` +
-      'they have ended.',
+    `The rest of ${name} is reserved for running calls. Please try again when these calls have ended.`,
     RESERVED_RETRY_MS,
     { ...used, headers: {} },
   )

@@ -132,7 +132,7 @@ export function readableStops(
 export function assertHasTurns(turns: readonly JsonRecord[]): void {
   if (turns.some(({ role }) => role !== 'system')) return
   throw invalidRequest(
-    "'messages' holds nothing but instructions, and the target of this gate answers to a user only: add what the user says.",
+    "'messages' contains only instructions, but the target of this gate needs a user message: add one.",
     'messages',
     'invalid_value',
   )

@@ -63,7 +63,7 @@ export function optionalNumber(at: At): number | undefined {
   if (at.value === undefined) return undefined
   if (typeof at.value !== 'number') throw wrongType(at, 'a number')
   // JSON can spell numbers that are out of range (1e400), which would be passed on as null.
-  if (!Number.isFinite(at.value)) throw invalidAt(at, 'is beyond what a number can hold.')
+  if (!Number.isFinite(at.value)) throw invalidAt(at, 'is out of the range of numbers.')
   return at.value
 }
 

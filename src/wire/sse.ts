@@ -252,7 +252,7 @@ export function encodeSseFrame(frame: {
 }): Uint8Array {
   const { event, data } = frame
   if (event !== undefined && /[\r\n]/.test(event))
-    throw new TypeError('an event name holds a line end')
+    throw new TypeError('an event name contains a line end')
   const name = event === undefined ? '' : `event: ${event}\n`
   return encoder.encode(`${name}data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`)
 }

@@ -58,7 +58,7 @@ describe.each(['1e400', '-1e400'])('%s', (number) => {
           path,
           body: Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"${name}":${number}}`),
         },
-        seen: { status: 400, contains: [`'${name}' is beyond what a number can hold.`] },
+        seen: { status: 400, contains: [`'${name}' is out of the range of numbers.`] },
         settled: { outcome: 'failed' as const, status: 400, usage: null },
         spent: { tokens: 0 },
       })),

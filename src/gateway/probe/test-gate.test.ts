@@ -198,7 +198,7 @@ describe('a target that cannot be called', () => {
     }
     const { rows } = await run({ gate: ['owned/mute'], ownedModels: [mute] })
     expect({ rows }).toEqual(
-      untestable('owned/mute', 'Mute supports no format in which a test could ask.') as never,
+      untestable('owned/mute', 'Mute supports no format that a test can use.') as never,
     )
   })
 

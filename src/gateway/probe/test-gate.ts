@@ -68,7 +68,7 @@ async function testTarget(
     const message =
       upstream === undefined
         ? describeUnreachable(target)
-        : `${upstream.provider.name} supports no format in which a test could ask.`
+        : `${upstream.provider.name} supports no format that a test can use.`
     return {
       target,
       status: 'failed',

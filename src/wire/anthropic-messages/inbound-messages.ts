@@ -90,7 +90,7 @@ function decodeResultParts(
   if (lost === undefined) return parts
   throw invalidAt(
     member(lost, 'type'),
-    'is not known to the target of this gate, and the result of the tool holds nothing else.',
+    'is not supported by the target of this gate, and the tool result contains nothing else.',
   )
 }
 

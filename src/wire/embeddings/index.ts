@@ -97,7 +97,7 @@ function decodeInputs(input: At): string[] {
     if (typeof entry.value === 'number' || Array.isArray(entry.value))
       throw invalidAt(
         entry,
-        'holds tokens, which the target of this gate does not take: send text.',
+        'contains tokens, which the target of this gate does not accept: send text.',
       )
   }
   return entries.map(asText)

@@ -44,8 +44,8 @@ function markersOf({ prefix, suffix, middle }: FimTemplate): readonly string[] {
 
 function containsMarker(member: keyof Gap, marker: string) {
   return invalidRequest(
-    `'${member}' holds ${marker}, by which the model of this target tells the code before the cursor from the code ` +
-      'after it. A target whose server takes the two apart by itself (/infill, /fim/completions) can complete such a file.',
+    `'${member}' contains ${marker}, which separates the code before and after the cursor for the model of this target. ` +
+      'Use a target whose server separates the two itself (/infill, /fim/completions).',
     member,
     'unsupported_content',
   )

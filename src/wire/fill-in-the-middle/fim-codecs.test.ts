@@ -196,7 +196,7 @@ describe.each(Object.entries(FIM_TEMPLATES))('the template of %s', (_, template)
       fc.property(code, code, (prompt, suffix) => {
         const holdsOne = tokens.some((token) => prompt.includes(token) || suffix.includes(token))
         if (holdsOne) {
-          expect(() => writeFimPrompt(template, { prompt, suffix })).toThrow('by which the model')
+          expect(() => writeFimPrompt(template, { prompt, suffix })).toThrow('separates the code')
           return
         }
         const written = writeFimPrompt(template, { prompt, suffix })

@@ -76,7 +76,7 @@ function findPlaces(text: string, vars: Readonly<Record<string, string>>): Place
 function assertGiven(name: string, vars: Readonly<Record<string, string>>): void {
   if (Object.hasOwn(vars, name)) return
   throw invalidRequest(
-    `'instructions' holds {{${name}}}, and 'vars.${name}' is not given.`,
+    `'instructions' contains {{${name}}}, but 'vars.${name}' is missing.`,
     `vars.${name}`,
     'missing_required_parameter',
   )

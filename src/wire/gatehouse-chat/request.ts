@@ -108,7 +108,7 @@ function decodeToolChoice(choice: At): ToolChoice | undefined {
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
   if (typeof value === 'string')
-    throw invalidAt(choice, "must be 'auto', 'none', 'required' or {name}: the tool's.")
+    throw invalidAt(choice, "must be 'auto', 'none', 'required' or {name} with a tool's name.")
   const chosen = asRecord(choice)
   refuseUnknown(chosen, ['name'])
   return { type: 'tool', name: asText(member(chosen, 'name')) }
@@ -141,7 +141,11 @@ function refuseUnknown(at: At<JsonRecord>, known: readonly string[]): void {
   const unknown = Object.keys(at.value).find((name) => !known.includes(name))
   if (unknown === undefined) return
   const path = `${at.path}.${unknown}`
-  throw invalidAt({ path }, `is not known here: ${known.join(', ')} are.`, 'unknown_parameter')
+  throw invalidAt(
+    { path },
+    `is unknown. The known members are ${known.join(', ')}.`,
+    'unknown_parameter',
+  )
 }
 
 function decodeMessages(messages: At): ChatMessage[] {
@@ -216,7 +220,7 @@ function decodeSource(part: At<JsonRecord>): MediaSource {
     return { type: 'data', mediaType, base64: asText(data) }
   }
   if (data.value !== undefined)
-    throw invalidAt(data, "cannot stand beside 'url': send one of them.")
+    throw invalidAt(data, "cannot be combined with 'url': send only one of them.")
   const address = asText(url)
   if (!/^https?:\/\//i.test(address.slice(0, 8)))
     throw invalidAt(

@@ -55,7 +55,7 @@ function decodeMessage(message: At<JsonRecord>, ignored: NameList): ChatMessage 
     case 'function':
       throw invalidAt(
         member(message, 'role'),
-        "'function' is not supported any more: send tool calls and role 'tool'.",
+        "'function' is no longer supported: send tool calls and role 'tool'.",
       )
     default:
       throw invalidAt(
@@ -158,7 +158,10 @@ function decodeToolParts(content: At, ignored: NameList): (TextPart | ImagePart 
   })
   // A result whose parts are all lost would read as an empty result, so it is refused.
   if (parts.length > 0 && kept.length === 0)
-    throw invalidAt(content, 'holds sound alone, which no target of this gate takes as a result.')
+    throw invalidAt(
+      content,
+      'contains only sound, which no target of this gate accepts as a tool result.',
+    )
   return kept
 }
 

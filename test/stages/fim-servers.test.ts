@@ -378,7 +378,7 @@ describe('a prompt or a suffix that holds the model’s own tokens', () => {
         expect(seen.status).toBe(400)
         expect(readFlatError(seen.text)).toMatchObject({
           error: 'invalid_request',
-          message: expect.stringMatching(new RegExp(`^'${member}' holds <\\|fim_`)),
+          message: expect.stringMatching(new RegExp(`^'${member}' contains <\\|fim_`)),
         })
       }
       expect(gateway.upstream.sent).toBeEmpty()

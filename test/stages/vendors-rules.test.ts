@@ -227,7 +227,7 @@ describe('requests that a vendor would refuse are adapted and named, or refused 
               type: 'invalid_request_error',
               code: 'invalid_value',
               param: 'messages',
-              message: expect.stringContaining('nothing but instructions'),
+              message: expect.stringContaining('contains only instructions'),
             },
           },
         },

@@ -49,7 +49,7 @@ export class KeyLease extends Rates<LeasedBucket> {
   #isAlone = false
   #waiting: Waiter[] = []
   #pending: Promise<void> | undefined
-  #hasNews = false
+  #hasChanges = false
   #wereSlotsFull = false
   #lastUsedMs: number
 
@@ -123,7 +123,7 @@ export class KeyLease extends Rates<LeasedBucket> {
     const hasSpare = this.#leasedSlots - this.running > 2 * this.#spare
     if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
     // The pending answer is older than this change, so another request follows.
-    this.#hasNews = true
+    this.#hasChanges = true
     this.#ask()
   }
 
@@ -206,14 +206,14 @@ export class KeyLease extends Rates<LeasedBucket> {
     if (this.#pending !== undefined) return
     this.#pending = this.#exchange().finally(() => {
       this.#pending = undefined
-      if (this.#waiting.length > 0 || this.#hasNews) this.#ask()
+      if (this.#waiting.length > 0 || this.#hasChanges) this.#ask()
     })
   }
 
   async #exchange(): Promise<void> {
     const { store, storeKey, now, sharedNow } = this.#options
     const nowMs = now()
-    this.#hasNews = false
+    this.#hasChanges = false
     this.refill(nowMs)
     if (store.mode === 'shared') {
       const demand = this.#demand(nowMs, sharedNow())
@@ -234,7 +234,7 @@ export class KeyLease extends Rates<LeasedBucket> {
         this.#serveWaiting()
         // A call that another limit refused returns its grant immediately.
         if (this.#waiting.length === 0)
-          this.#hasNews = this.requests.isOff || this.tokens.isOff || this.#hasNews
+          this.#hasChanges = this.requests.isOff || this.tokens.isOff || this.#hasChanges
         return
       } catch {
         // The store has recorded the failure and is unavailable from now on.

@@ -220,9 +220,9 @@ export class SharedUsage implements UsageStorage {
           if (lacking !== undefined && isSure) decide()
         }
       } catch (error) {
-        const isPassing = error instanceof GatewayError && error.kind === 'rate_limited'
+        const isTemporary = error instanceof GatewayError && error.kind === 'rate_limited'
         const isLast = !mayAsk || round >= SHORT_ROUNDS
-        if (!isPassing || isLast || leases.every((lease) => lease.isFresh(nowMs))) throw error
+        if (!isTemporary || isLast || leases.every((lease) => lease.isFresh(nowMs))) throw error
       }
       if (!mayAsk) throw reservedElsewhere()
       const requests =

@@ -42,7 +42,7 @@ export class UsageLease {
   #unavailableSinceMs: number | undefined
   #isInLedger = false
   /** Whether the ledger has usage that the store does not know. */
-  #knowsMore = false
+  #isLedgerAhead = false
   #others: Amounts = NOTHING
   #allowed: Amounts = NOTHING
   #nodes = 1
@@ -132,13 +132,14 @@ export class UsageLease {
   tend(nowMs: number): boolean {
     this.#noteMode(nowMs)
     if (this.#ports.store.mode !== 'shared' || this.#pending !== undefined) return false
-    const hasNews = this.#doubtful !== undefined || this.#knowsMore || !isNothing(this.#unsent)
+    const hasChanges =
+      this.#doubtful !== undefined || this.#isLedgerAhead || !isNothing(this.#unsent)
     const isOff =
       this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
     const isUsed =
       nowMs - this.#takenAtMs < USED_MS || FIELDS.some((field) => this.#reserved[field] !== 0)
     const isOld = isUsed && nowMs - this.#askedAtMs >= RENEW_MS
-    if (!hasNews && !isOff && !isOld) return false
+    if (!hasChanges && !isOff && !isOld) return false
     void this.#askOnce()
     return true
   }
@@ -191,7 +192,7 @@ export class UsageLease {
         unpricedCalls: floor.unpricedCalls - own.unpricedCalls,
       }),
     )
-    this.#knowsMore ||= exceeds(this.#reported, before)
+    this.#isLedgerAhead ||= exceeds(this.#reported, before)
   }
 
   /**
@@ -213,7 +214,7 @@ export class UsageLease {
     const { tokens, nanoUsd, unpricedCalls } = this.window
     this.#reported = { tokens, nanoUsd, unpricedCalls }
     this.#doubtful = undefined
-    this.#knowsMore = true
+    this.#isLedgerAhead = true
   }
 
   /**
@@ -324,7 +325,7 @@ export class UsageLease {
     this.#birth = birth
     // The ledger may have been read during the request, so the greater of the two sums counts.
     const known = greater(this.#reported, used)
-    this.#knowsMore = exceeds(known, used)
+    this.#isLedgerAhead = exceeds(known, used)
     this.#accept(known, added)
     this.window.reservedTokens += others.tokens - this.#others.tokens
     this.window.reservedNanoUsd += others.nanoUsd - this.#others.nanoUsd

@@ -141,7 +141,7 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
 ])
 
 /** Some codes are HTTP statuses, which count if they mean a temporary failure. */
-const PASSING: ReadonlySet<number> = new Set([408, 429, 503, 529])
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429, 503, 529])
 
 export interface FailureNames {
   readonly code?: unknown
@@ -167,6 +167,6 @@ export function kindOfFailure(error: FailureNames): string | undefined {
 export function statusOfKind(kind: string | undefined): number | undefined {
   if (kind === undefined) return undefined
   const code = Number(kind)
-  if (PASSING.has(code)) return code
+  if (TEMPORARY.has(code)) return code
   return STATUSES.get(kind.toLowerCase().replaceAll(/[_-]/g, ''))
 }

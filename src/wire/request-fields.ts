@@ -134,7 +134,7 @@ export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
 }
 
 /** For an upstream whose path names the model: removes gate and model, and writes `instead`. */
-export function editAwayModel(
+export function removeModel(
   body: JsonObject,
   instead: Readonly<Record<string, string>>,
 ): JsonEdit[] {

@@ -121,9 +121,9 @@ export abstract class SseRelay {
   }
 
   protected breakOff(): SeenFrame {
-    const isTold = this.verdict === 'failed'
+    const isReported = this.verdict === 'failed'
     const failure = new GatewayError('upstream_error', SECOND_ANSWER)
-    const text = isTold ? '' : toLatin1(this.encodeFailure(failure))
+    const text = isReported ? '' : toLatin1(this.encodeFailure(failure))
     this.#isBroken = true
     this.verdict = 'failed'
     return { text, isTerminal: false }

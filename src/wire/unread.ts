@@ -82,7 +82,7 @@ export type Shape =
       readonly type: 'choice'
       readonly by: string
       readonly shapes: Readonly<Record<string, Shape>>
-      readonly untold: Shape
+      readonly unreported: Shape
     }
 
 /** @param names members that are read whole; `more`: members with their own shapes */
@@ -101,9 +101,9 @@ export function listOf(of: Shape): Shape {
 export function choice(
   by: string,
   shapes: Readonly<Record<string, Shape>>,
-  untold: Shape = 'all',
+  unreported: Shape = 'all',
 ): Shape {
-  return { type: 'choice', by, shapes, untold }
+  return { type: 'choice', by, shapes, unreported }
 }
 
 export function nameUnread(
@@ -125,7 +125,7 @@ function visit(value: JsonValue | undefined, shape: Shape, path: string, names: 
   if (!isRecord(value)) return
   if (shape.type === 'choice') {
     const kind = value[shape.by]
-    if (typeof kind !== 'string') visit(value, shape.untold, path, names)
+    if (typeof kind !== 'string') visit(value, shape.unreported, path, names)
     else if (Object.hasOwn(shape.shapes, kind))
       visit(value, shape.shapes[kind] ?? 'all', path, names)
     return

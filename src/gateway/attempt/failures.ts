@@ -18,11 +18,11 @@ const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
  * size limit. An account can cause each of these ends.
  */
 export function isOurEnd(thrown: unknown): boolean {
-  return isPromisedEnd(thrown) || thrown instanceof SseFrameTooLargeError
+  return isGuaranteedEnd(thrown) || thrown instanceof SseFrameTooLargeError
 }
 
 /** True when the call must end within a guaranteed time. */
-export function isPromisedEnd(thrown: unknown): boolean {
+export function isGuaranteedEnd(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
     (thrown.type === 'total_timeout' || thrown.type === 'revoked')

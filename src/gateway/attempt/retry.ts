@@ -7,7 +7,7 @@ import { isOutOfDescriptors } from './failures.ts'
  * Statuses of temporary failures: a timeout, a conflict, a failed model (424), a limit.
  * refused-answer.ts turns other 5xx of upstreams into 502.
  */
-const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
+const TEMPORARY_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
 export const FOREIGN_REASONING = 'foreign_reasoning'
 
@@ -43,7 +43,7 @@ const DELAYS = { firstMs: 200, longestMs: 8_000 }
 export function isWorthRetrying(failure: GatewayError): boolean {
   if (isAddressRefused(failure) || failure.targetFault !== undefined) return false
   if (failure.kind === 'upstream_timeout') return true
-  return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
+  return failure.kind === 'upstream_error' && TEMPORARY_STATUSES.has(failure.status)
 }
 
 export function mayPass(failure: GatewayError): boolean {

@@ -38,12 +38,12 @@ export class TargetOrder {
     const conditions = ordered.map((target) => this.#breakers.conditionOf(healthKey(gate, target)))
     if (conditions.every((condition) => condition === 'well')) return ordered
     const probed = ordered.find((_, index) => conditions[index] === 'probe')
-    const well = ordered.filter((_, index) => conditions[index] === 'well')
+    const healthy = ordered.filter((_, index) => conditions[index] === 'well')
     const resting = ordered.filter(
       (target, index) => conditions[index] !== 'well' && target !== probed,
     )
     // One call probes a recovering target, with the other targets as fallback.
-    return probed === undefined ? [...well, ...resting] : [probed, ...well, ...resting]
+    return probed === undefined ? [...healthy, ...resting] : [probed, ...healthy, ...resting]
   }
 
   #byStrategy(gate: Gate): readonly GateTarget[] {

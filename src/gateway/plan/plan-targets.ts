@@ -148,10 +148,10 @@ function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Pl
   if (speaking[0]?.id !== providerIdOf(chosen)) throw wrongModel(dialect)
   const targets = chooseHosts(gate, request, dialect, found)
   if (targets.length === 0) throw noCredential(speaking)
-  const isAsked = targets[0]?.name === chosen.model
+  const isUsed = targets[0]?.name === chosen.model
   // Without a credential the chosen target is skipped, so the caller's choice is reported as
   // ignored.
-  if (!isAsked) return { gate, request, targets }
+  if (!isUsed) return { gate, request, targets }
   return {
     gate,
     request: { ...request, ignored: request.ignored.filter((name) => name !== 'model') },

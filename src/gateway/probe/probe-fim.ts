@@ -115,8 +115,8 @@ function isAnswered({ httpStatus = 0 }: Verdict): boolean {
 }
 
 /** The credential is refused, a limit is used up, or the model is being loaded. */
-function isFinal({ httpStatus, isPassing }: Verdict): boolean {
-  return isPassing === true || httpStatus === 401 || httpStatus === 403 || httpStatus === 429
+function isFinal({ httpStatus, isTemporary }: Verdict): boolean {
+  return isTemporary === true || httpStatus === 401 || httpStatus === 403 || httpStatus === 429
 }
 
 /**

@@ -57,14 +57,14 @@ export async function probeOwnedModel(
   const startedAt = clock.elapsed()
   const endsAt = startedAt + timeoutMs
   const toResult = (finding: Finding): ProbeResult => {
-    const { isPassing: _, ...said } = finding
+    const { isTemporary: _, ...said } = finding
     return { ...said, latencyMs: Math.round(clock.elapsed() - startedAt) }
   }
   for (;;) {
     const probing = { ports, model, owned, endsAt, signal }
     const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
     if (signal.aborted || finding === undefined) return undefined
-    if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt)
+    if (finding.isTemporary !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt)
       return toResult(finding)
     onInterim?.(toResult(finding))
     await pause(clock, AGAIN_AFTER_MS, signal)
@@ -186,7 +186,7 @@ function toFinding(thrown: unknown): Finding | undefined {
   const finding = unreachable(DETAILS[thrown.type] ?? thrown.message)
   // Some servers accept no connection before their model is loaded, so a failed connection may be
   // temporary.
-  return thrown.type === 'connect_failed' ? { ...finding, isPassing: true } : finding
+  return thrown.type === 'connect_failed' ? { ...finding, isTemporary: true } : finding
 }
 
 function unreachable(detail: string): Finding {

@@ -8,7 +8,7 @@ import type { ProbeAnswer } from './probe-exchange.ts'
 export interface Verdict extends Pick<OwnedModelProbe, 'httpStatus' | 'detail'> {
   readonly status: Exclude<OwnedModelProbe['status'], 'checking'>
   /** The same request may get another answer soon. */
-  readonly isPassing?: true
+  readonly isTemporary?: true
 }
 
 const MAX_REFUSAL_BYTES = 16 * 1024
@@ -53,7 +53,7 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
       status: 'loading',
       httpStatus: status,
       detail: 'The server is loading the model.',
-      isPassing: true,
+      isTemporary: true,
     }
   if (status >= 500) return unreachable('The server failed to answer.')
   if (!isModelServersError(upstreamError))

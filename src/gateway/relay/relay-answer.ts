@@ -15,7 +15,7 @@ import { encodeName, showNames } from '../../wire/unread.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
-import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
+import { isGuaranteedEnd, isOurEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import { shownOf } from '../attempt/sent-secrets.ts'
 import { type AdmittedCall, type AttemptLog, type Call, spendHeadersOf } from '../call.ts'
@@ -172,7 +172,7 @@ export async function relayEvents(
       seen.firstText = { at: ports.clock.elapsed(), bytes: tap.unreportedBytes }
   }
   noteText()
-  let isTold = false
+  let isReported = false
   let isEnded = false
   let output = answer.first
   let slow: Promise<void> | undefined
@@ -191,8 +191,8 @@ export async function relayEvents(
   const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
     await client.writeText(now)
     if (held === '') return
-    if (!isTold) await settle(ports, call, endOf(ports, relayed, client))
-    isTold = true
+    if (!isReported) await settle(ports, call, endOf(ports, relayed, client))
+    isReported = true
     isEnded = exchange.isReadOut
     if (isEnded) {
       const rest = shownOf(relayed, tap.end())
@@ -209,13 +209,13 @@ export async function relayEvents(
       slow = undefined
     }
     if (!isEnded) await passEnd(shownOf(relayed, tap.end()))
-    if (!isTold) {
+    if (!isReported) {
       if (!tap.isWholeAtEnd())
         throw unusableAnswer(target.name, 'ended its stream before it was complete')
       await settle(ports, call, endOf(ports, relayed, client))
     }
   } catch (thrown) {
-    if (isTold) return
+    if (isReported) return
     const encode = (error: GatewayError) => tap.encodeFailure(error)
     await endBroken(ports, relayed, { thrown, client, heldUp, encode })
   } finally {
@@ -276,7 +276,7 @@ async function endBroken(
   const isOurs = isOurEnd(thrown) || heldUp.isLong
   await settleQuietly(ports, call, failedResult(ports, relayed, { kind: error.kind, isOurs }))
   await client.write(encode(error))
-  const flushMs = isPromisedEnd(thrown) ? FLUSH_BEFORE_PROMISED_CUT_MS : FLUSH_BEFORE_CUT_MS
+  const flushMs = isGuaranteedEnd(thrown) ? FLUSH_BEFORE_PROMISED_CUT_MS : FLUSH_BEFORE_CUT_MS
   await cutAfterFlush(clock, client, flushMs)
 }
 

@@ -17,11 +17,11 @@ import { ANTHROPIC_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import {
   checkFieldTypes,
-  editAwayModel,
   editModel,
   type FieldTypes,
   readFlag,
   readGate,
+  removeModel,
   requireField,
 } from '../request-fields.ts'
 import { CHECKED_SETTINGS, nameFeature, typesOf } from '../settings.ts'
@@ -143,7 +143,7 @@ function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): Rela
   const written = defaults === undefined ? undefined : editMessagesDefaults(body, defaults, target)
   const { model, insteadOfModel } = target
   const edits =
-    insteadOfModel === undefined ? editModel(body, model) : editAwayModel(body, insteadOfModel)
+    insteadOfModel === undefined ? editModel(body, model) : removeModel(body, insteadOfModel)
   if (written !== undefined) edits.unshift(...written.edits)
   const { edits: opened, leftOut } = editHistory(body, target, edits)
   if (opened.length > 0) edits.push(...opened)

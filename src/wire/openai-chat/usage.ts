@@ -17,7 +17,7 @@ export const readChatCounts: UsageReader = (reported) => {
   const reasoningTokens = partOf(detailOf(reported.completion_tokens_details, 'reasoning_tokens'))
   return {
     inputTokens: countOf(reported.prompt_tokens),
-    outputTokens: countOf(reported.completion_tokens) + besideOutput(reported, reasoningTokens),
+    outputTokens: countOf(reported.completion_tokens) + outsideOutput(reported, reasoningTokens),
     cachedInputTokens:
       partOf(detailOf(reported.prompt_tokens_details, 'cached_tokens')) ||
       partOf(reported.cached_tokens) ||
@@ -37,12 +37,12 @@ export const readChatCounts: UsageReader = (reported) => {
  * Some providers count reasoning outside of completion tokens and charge the same price, as their
  * total shows (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
  */
-function besideOutput(reported: Record<string, unknown>, reasoningTokens: number): number {
+function outsideOutput(reported: Record<string, unknown>, reasoningTokens: number): number {
   const { prompt_tokens, completion_tokens, total_tokens } = reported
   if (reasoningTokens === 0) return 0
-  const isBeside =
+  const isOutside =
     total_tokens === countOf(prompt_tokens) + countOf(completion_tokens) + reasoningTokens
-  return isBeside ? reasoningTokens : 0
+  return isOutside ? reasoningTokens : 0
 }
 
 export function openaiWrites(details: unknown): unknown {

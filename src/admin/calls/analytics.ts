@@ -60,8 +60,7 @@ const analyticsRoute = createRoute({
     `\`group_by=key&interval=all&order=cost&limit=1000\`. Two dimensions: ` +
     `\`group_by=user&then_by=model\`. Sums of users alone and of tags alone are ` +
     'by the day; hours, sessions, agents and combinations are read from the calls that the ' +
-    'operator retains, without percentiles, for at most 500,000 groups, counted in each step. ' +
-    OLD_HOURS,
+    `operator retains, without percentiles, for at most 500,000 groups. ${OLD_HOURS}`,
   tags: ['Analytics'],
   request: { query: analyticsQuery },
   responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },

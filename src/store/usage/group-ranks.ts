@@ -24,14 +24,29 @@ export interface RankedPage extends PageGroups {
 
 export async function rankGroups(
   read: AsyncIterable<ReadRows<RankedRow>>,
+  reading: Pick<UsageReading, 'query' | 'turns'>,
+  page: GroupPage,
+): Promise<RankedPage>
+/** @returns undefined for more groups than `most` */
+export async function rankGroups(
+  read: AsyncIterable<ReadRows<RankedRow>>,
+  reading: Pick<UsageReading, 'query' | 'turns'>,
+  page: GroupPage,
+  most: number | undefined,
+): Promise<RankedPage | undefined>
+export async function rankGroups(
+  read: AsyncIterable<ReadRows<RankedRow>>,
   { query, turns }: Pick<UsageReading, 'query' | 'turns'>,
   page: GroupPage,
-): Promise<RankedPage> {
+  most = Number.POSITIVE_INFINITY,
+): Promise<RankedPage | undefined> {
   const values = new Map<string | null, number>()
-  for await (const { rows } of read)
+  for await (const { rows } of read) {
     for (const row of rows)
       for (const group of toGroups(row, query))
         values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
+    if (values.size > most) return undefined
+  }
   return await toPage(values, page, turns)
 }
 

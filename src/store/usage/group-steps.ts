@@ -24,8 +24,8 @@ const MOST_SUMS = 500_000
 
 /**
  * In one pass, which needs memory for each group of each step, where the groups are read from the
- * calls: reading calls twice takes longer. Sums by day, and too many users or tags, rank the groups
- * first.
+ * calls: reading calls twice takes longer. Sums by day, and too many groups for the memory, rank the
+ * groups first.
  * @throws GatewayError `invalid_request` (rejects) for too many groups
  */
 export async function sumGroups(
@@ -33,15 +33,16 @@ export async function sumGroups(
   reading: UsageReading,
   page: GroupPage,
 ): Promise<SummedPage> {
-  const { query } = reading
+  const { query, mostSums = MOST_SUMS } = reading
   const isOfDays = dayTableOf(query) !== undefined
   if (query.interval === 'all' || !isOfDays) {
     const summed = await sumInOnePass(read(reading), reading, { page })
     if (summed !== undefined) return summed
-    if (!isOfDays || page.isListed !== undefined) throw tooManySums(reading)
+    if (page.isListed !== undefined) throw tooManySums(reading)
   }
   const whole = { ...reading, query: { ...query, interval: 'all' } } as const
-  const ranked = await rankGroups(read(whole), reading, page)
+  const ranked = await rankGroups(read(whole), reading, page, isOfDays ? undefined : mostSums)
+  if (ranked === undefined) throw tooManySums(reading)
   const some = { ...reading, groups: ranked }
   const summed = await sumInOnePass(read(some), reading, { page, ranked })
   if (summed === undefined) throw tooManySums(reading)
@@ -59,7 +60,6 @@ function tooManySums({ mostSums = MOST_SUMS }: UsageReading): GatewayError {
 }
 
 /** @returns undefined for too many sums */
-
 async function sumInOnePass(
   read: AsyncIterable<ReadRows<SummedRow>>,
   { query, turns, hasTotals = false, mostSums = MOST_SUMS }: UsageReading,

@@ -18,12 +18,10 @@ const FIRST: GroupPage = { order: 'cost', limit: 2 }
 describe.each(databases)('on $name', (kind) => {
   let database: TestDatabase
   let store: Store
-  let bounded: UsageStore
 
   beforeEach(async () => {
     database = await kind.create()
     store = await openStore(database.location)
-    bounded = new UsageStore(store.database, store.database, { mostSums: 3 })
     await store.calls.insertMany(
       Array.from({ length: 10 }, (_, index) =>
         createCallRecord({
@@ -39,8 +37,18 @@ describe.each(databases)('on $name', (kind) => {
     await database.remove()
   })
 
-  test('users are ranked first, and each page is the same', async () => {
-    const query = { ...RANGE, interval: 'all', groupBy: 'user' } as const
+  const boundedTo = (mostSums: number) =>
+    new UsageStore(store.database, store.database, { mostSums })
+
+  test.each<[string, number, UsageQuery]>([
+    ['users', 3, { ...RANGE, interval: 'all', groupBy: 'user' }],
+    [
+      'users of gates by the day',
+      6,
+      { ...RANGE, interval: 'day', groupBy: 'user', thenBy: 'gate' },
+    ],
+  ])('%s are ranked first, and each page is the same', async (_, mostSums, query) => {
+    const bounded = boundedTo(mostSums)
     let after: GroupPage['after']
     for (let page = 0; page < 3; page += 1) {
       const asked = { ...FIRST, after }
@@ -59,7 +67,9 @@ describe.each(databases)('on $name', (kind) => {
       { ...RANGE, interval: 'hour', groupBy: 'user', thenBy: 'gate' },
     ],
   ])('%s are refused, with what to do', async (_, query) => {
-    const refused = await bounded.readRange(accountId, query, FIRST).catch((error) => error)
+    const refused = await boundedTo(3)
+      .readRange(accountId, query, FIRST)
+      .catch((error) => error)
     expect(refused).toBeInstanceOf(GatewayError)
     expect(refused).toMatchObject({
       kind: 'invalid_request',

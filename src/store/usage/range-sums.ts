@@ -48,7 +48,7 @@ export class RangeSums {
     return stretches
   }
 
-  /** Of which sums are needed. */
+  /** What the ranges select: the account, keys and gates. */
   scopes(): {
     readonly hasAccount: boolean
     readonly keyIds: readonly KeyId[]

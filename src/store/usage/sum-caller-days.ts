@@ -1,12 +1,12 @@
 /** The usage of a user or a tag: whole days from their sums, and parts of days from the calls. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { startOfDay } from '../../core/time-zone.ts'
-import { isSqlite, sumOf } from '../database/sql-differences.ts'
+import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { findDeletedBefore } from './old-hours.ts'
-import { type Amounts, addTo } from './range-sums.ts'
+import { type Amounts, addRow, addTo } from './range-sums.ts'
 import { type CallRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
-import { DAY_MS, UNPRICED } from './usage-columns.ts'
+import { type AmountColumns, DAY_MS, summedAmounts } from './usage-columns.ts'
 
 /** Once the calls of a part of a day are deleted, the whole day counts. */
 export async function sumOfCaller(
@@ -35,19 +35,15 @@ async function sumOfDays(
   days: readonly number[],
 ): Promise<UsedAmounts> {
   const { table, isCaller } = tableOf(range)
-  const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
-    SELECT ${sumOf(database, 'input_tokens')} + ${sumOf(database, 'output_tokens')} AS tokens,
-      ${sumOf(database, 'cost_nano_usd')} AS "nanoUsd",
-      SUM(${UNPRICED}) AS "unpricedCalls"
+  const { rows } = await sql<AmountColumns>`
+    SELECT ${summedAmounts(database)}
     FROM ${sql.table(table)}
     WHERE account_id = ${range.accountId} AND ${isOneOf(database, days)} AND ${isCaller}
+    HAVING COUNT(*) > 0
   `.execute(database)
-  const [row] = rows
-  return {
-    tokens: row?.tokens ?? 0,
-    nanoUsd: row?.nanoUsd ?? 0,
-    unpricedCalls: row?.unpricedCalls ?? 0,
-  }
+  const sum: Amounts = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
+  for (const row of rows) addRow(sum, row)
+  return sum
 }
 
 function isOneOf(database: Kysely<Schema>, days: readonly number[]): RawBuilder<unknown> {

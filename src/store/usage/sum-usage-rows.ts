@@ -4,10 +4,10 @@
  * before Postgres has statistics.
  */
 import { type Kysely, sql } from 'kysely'
-import { sumOf } from '../database/sql-differences.ts'
+import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
-import { type AmountColumns, DAY_MS, UNPRICED, type UsageRow } from './usage-columns.ts'
-import { findSpans, type UsageRange } from './usage-pages.ts'
+import { type AmountColumns, DAY_MS, summedAmounts, type UsageRow } from './usage-columns.ts'
+import type { Span } from './usage-query.ts'
 
 type Column = 'starts_at' | 'gate_id' | 'key_id' | 'target' | 'credential'
 
@@ -23,7 +23,7 @@ const DAYS_PER_STATEMENT = 7
 /** A group is repeated in each part of the range. */
 export async function* sumUsageRows<Columns extends Column>(
   database: Kysely<Schema>,
-  range: UsageRange,
+  { accountId, spans }: { readonly accountId: AccountId; readonly spans: readonly Span[] },
   { columns, only }: Summing<Columns>,
   signal?: AbortSignal,
 ): AsyncGenerator<readonly (Pick<UsageRow, Columns> & AmountColumns)[]> {
@@ -31,16 +31,14 @@ export async function* sumUsageRows<Columns extends Column>(
   const last = columns.at(-1)
   const filter =
     only === undefined || last === undefined ? sql`` : sql`AND ${sql.ref(last)} = ANY(${only})`
-  for (const { table, fromMs, toMs } of await findSpans(database, range))
+  for (const { table, fromMs, toMs } of spans)
     for (let startMs = fromMs; startMs < toMs; startMs += DAYS_PER_STATEMENT * DAY_MS) {
       signal?.throwIfAborted()
       const endMs = Math.min(startMs + DAYS_PER_STATEMENT * DAY_MS, toMs)
       const { rows } = await sql<Pick<UsageRow, Columns> & AmountColumns>`
-        SELECT ${groups},
-          ${sumOf(database, 'input_tokens')} + ${sumOf(database, 'output_tokens')} AS tokens,
-          ${sumOf(database, 'cost_nano_usd')} AS cost_nano_usd, SUM(${UNPRICED}) AS unpriced
+        SELECT ${groups}, ${summedAmounts(database)}
         FROM ${sql.table(table)}
-        WHERE account_id = ${range.accountId} AND starts_at >= ${startMs} AND starts_at < ${endMs}
+        WHERE account_id = ${accountId} AND starts_at >= ${startMs} AND starts_at < ${endMs}
           ${filter}
         GROUP BY ${groups}`.execute(database)
       yield rows

@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { sumOf } from '../database/sql-differences.ts'
 import type { CallerCounters, CounterColumns, UsageTable } from '../schema.ts'
 
 export const HOUR_MS = 3_600_000
@@ -85,3 +86,9 @@ export const UNPRICED = sql`CASE WHEN cost_unknown > unreported THEN cost_unknow
  */
 export const AMOUNT_COLUMNS = sql`1.0 * input_tokens + output_tokens AS tokens, cost_nano_usd,
   ${UNPRICED} AS unpriced`
+
+/** The columns of `AmountColumns` over several rows, null without any. */
+export function summedAmounts<Tables>(database: Kysely<Tables>): RawBuilder<unknown> {
+  return sql`${sumOf(database, 'input_tokens')} + ${sumOf(database, 'output_tokens')} AS tokens,
+    ${sumOf(database, 'cost_nano_usd')} AS cost_nano_usd, SUM(${UNPRICED}) AS unpriced`
+}

@@ -8,15 +8,21 @@ import { type Kysely, sql } from 'kysely'
 import type { CallCredential } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
-import { isSqlite, sumOf } from '../database/sql-differences.ts'
+import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { findDeletedBefore } from './old-hours.ts'
 import { type Amounts, addRow, addTo, RangeSums } from './range-sums.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
 import { sumOfCaller } from './sum-caller-days.ts'
 import { sumUsageRows } from './sum-usage-rows.ts'
-import { type AmountColumns, DAY_MS, HOUR_MS, UNPRICED, type UsageRow } from './usage-columns.ts'
-import { readPages, type UsageRange } from './usage-pages.ts'
+import {
+  type AmountColumns,
+  DAY_MS,
+  HOUR_MS,
+  summedAmounts,
+  type UsageRow,
+} from './usage-columns.ts'
+import { findSpans, readPages, type UsageRange } from './usage-pages.ts'
 
 export interface UsageSum extends UsedAmounts {
   readonly accountId: AccountId
@@ -57,7 +63,12 @@ export class UsageSums {
       await this.#asOfOneMoment(async (database) => {
         const pages = isSqlite(database)
           ? readPages(database, range, signal)
-          : sumUsageRows(database, range, { columns: ['target', 'credential'] }, signal)
+          : sumUsageRows(
+              database,
+              { accountId: id, spans: await findSpans(database, range) },
+              { columns: ['target', 'credential'] },
+              signal,
+            )
         for await (const rows of pages) for (const row of rows) found.add(row)
       })
       sums.push(...found.sums())
@@ -185,17 +196,18 @@ async function addStretch(
     return
   }
   const { hasAccount, keyIds, gateIds } = sums.scopes()
-  const at = 'starts_at'
+  const spans = await findSpans(database, range)
+  const of = { accountId: range.accountId, spans }
   if (hasAccount)
-    for await (const rows of sumUsageRows(database, range, { columns: [at] }, signal))
+    for await (const rows of sumUsageRows(database, of, { columns: ['starts_at'] }, signal))
       for (const row of rows) sums.addOf({}, row)
-  const ofKeys = { columns: [at, 'key_id'], only: keyIds } as const
+  const ofKeys = { columns: ['starts_at', 'key_id'], only: keyIds } as const
   if (keyIds.length > 0)
-    for await (const rows of sumUsageRows(database, range, ofKeys, signal))
+    for await (const rows of sumUsageRows(database, of, ofKeys, signal))
       for (const row of rows) sums.addOf({ keyId: row.key_id }, row)
-  const ofGates = { columns: [at, 'gate_id'], only: gateIds } as const
+  const ofGates = { columns: ['starts_at', 'gate_id'], only: gateIds } as const
   if (gateIds.length > 0)
-    for await (const rows of sumUsageRows(database, range, ofGates, signal))
+    for await (const rows of sumUsageRows(database, of, ofGates, signal))
       for (const row of rows) sums.addOf({ gateId: row.gate_id }, row)
 }
 
@@ -211,20 +223,17 @@ async function sumOfHours(
   const stepMs = (isSqlite(database) ? HOURS_OF_SQLITE : HOURS_OF_POSTGRES) * HOUR_MS
   const ofGate = gateId === undefined ? sql`` : sql`AND gate_id = ${gateId}`
   const scope = keyId === undefined ? ofGate : sql`AND key_id = ${keyId}`
-  const used = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
-  const sum = (column: string) => sumOf(database, column)
+  const used: Amounts = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
   for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
     signal?.throwIfAborted()
-    const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
-      SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_nano_usd')} AS "nanoUsd",
-        SUM(${UNPRICED}) AS "unpricedCalls"
+    const { rows } = await sql<AmountColumns>`
+      SELECT ${summedAmounts(database)}
       FROM usage_hours
       WHERE account_id = ${accountId} AND starts_at >= ${startMs}
         AND starts_at < ${Math.min(startMs + stepMs, untilMs)} ${scope}
+      HAVING COUNT(*) > 0
     `.execute(database)
-    used.tokens += rows[0]?.tokens ?? 0
-    used.nanoUsd += rows[0]?.nanoUsd ?? 0
-    used.unpricedCalls += rows[0]?.unpricedCalls ?? 0
+    for (const row of rows) addRow(used, row)
     await nextTurn()
   }
   return used

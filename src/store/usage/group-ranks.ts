@@ -1,3 +1,4 @@
+import { GatewayError } from '../../core/errors.ts'
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import type { GroupOrder } from '../../core/usage.ts'
 import { compareNames, toGroups } from './group-pairs.ts'
@@ -22,32 +23,31 @@ export interface RankedPage extends PageGroups {
   readonly next: GroupPlace | undefined
 }
 
-export async function rankGroups(
-  read: AsyncIterable<ReadRows<RankedRow>>,
-  reading: Pick<UsageReading, 'query' | 'turns'>,
-  page: GroupPage,
-): Promise<RankedPage>
-/** @returns undefined for more groups than `most` */
-export async function rankGroups(
-  read: AsyncIterable<ReadRows<RankedRow>>,
-  reading: Pick<UsageReading, 'query' | 'turns'>,
-  page: GroupPage,
-  most: number | undefined,
-): Promise<RankedPage | undefined>
+/** @throws GatewayError `invalid_request` (rejects) for more groups than `most` */
 export async function rankGroups(
   read: AsyncIterable<ReadRows<RankedRow>>,
   { query, turns }: Pick<UsageReading, 'query' | 'turns'>,
   page: GroupPage,
   most = Number.POSITIVE_INFINITY,
-): Promise<RankedPage | undefined> {
+): Promise<RankedPage> {
   const values = new Map<string | null, number>()
   for await (const { rows } of read) {
     for (const row of rows)
       for (const group of toGroups(row, query))
         values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
-    if (values.size > most) return undefined
+    if (values.size > most) throw tooManyGroups(most)
   }
   return await toPage(values, page, turns)
+}
+
+export function tooManyGroups(most: number): GatewayError {
+  const message =
+    `has more than ${most.toLocaleString('en')} groups, counted in each step. Choose a ` +
+    'shorter range or a longer interval, or filter the calls'
+  return new GatewayError('invalid_request', `group_by: ${message}`, {
+    param: 'group_by',
+    details: [{ field: 'group_by', message }],
+  })
 }
 
 export async function rankSums(

@@ -1,8 +1,14 @@
 /** Sums rows without histograms by step and group. */
-import { GatewayError } from '../../core/errors.ts'
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { toGroups } from './group-pairs.ts'
-import { type GroupPage, measureRow, type RankedPage, rankGroups, toPage } from './group-ranks.ts'
+import {
+  type GroupPage,
+  measureRow,
+  type RankedPage,
+  rankGroups,
+  tooManyGroups,
+  toPage,
+} from './group-ranks.ts'
 import type { SummedPage } from './range-totals.ts'
 import { REST } from './ranked-groups.ts'
 import { NO_CALLER_USAGE } from './usage-columns.ts'
@@ -38,25 +44,14 @@ export async function sumGroups(
   if (query.interval === 'all' || !isOfDays) {
     const summed = await sumInOnePass(read(reading), reading, { page })
     if (summed !== undefined) return summed
-    if (page.isListed !== undefined) throw tooManySums(reading)
+    if (page.isListed !== undefined) throw tooManyGroups(mostSums)
   }
   const whole = { ...reading, query: { ...query, interval: 'all' } } as const
   const ranked = await rankGroups(read(whole), reading, page, isOfDays ? undefined : mostSums)
-  if (ranked === undefined) throw tooManySums(reading)
   const some = { ...reading, groups: ranked }
   const summed = await sumInOnePass(read(some), reading, { page, ranked })
-  if (summed === undefined) throw tooManySums(reading)
+  if (summed === undefined) throw tooManyGroups(mostSums)
   return summed
-}
-
-function tooManySums({ mostSums = MOST_SUMS }: UsageReading): GatewayError {
-  const message =
-    `has more than ${mostSums.toLocaleString('en')} groups, counted in each step. Choose a ` +
-    'shorter range or a longer interval, or filter the calls'
-  return new GatewayError('invalid_request', `group_by: ${message}`, {
-    param: 'group_by',
-    details: [{ field: 'group_by', message }],
-  })
 }
 
 /** @returns undefined for too many sums */

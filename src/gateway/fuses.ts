@@ -14,7 +14,7 @@ import type { Attribution } from './attribute.ts'
 import type { StopStore } from './ports.ts'
 
 /** A session or a user, named by `fusedStopId`. */
-interface CountedHead {
+export interface CountedHead {
   readonly accountId: AccountId
   readonly stopId: string
 }

@@ -3,6 +3,7 @@ import type { Stopwatch } from '../core/clock.ts'
 import type { Fuse, FuseCause } from '../core/fuse.ts'
 import type { AccountId } from '../core/ids.ts'
 import { addCosts, toNanoUsd } from '../core/money.ts'
+import type { CountedHead } from '../gateway/fuses.ts'
 
 const MINUTE_MS = 60_000
 const SLOT_MINUTES = 5
@@ -25,12 +26,6 @@ interface Counter {
   /** Billionths of a US dollar by slot, the current slot last; at most `SLOTS`. */
   spent: number[]
   usedAtMs: number
-}
-
-/** A session or a user, named by `fusedStopId`. */
-interface CountedHead {
-  readonly accountId: AccountId
-  readonly stopId: string
 }
 
 interface AccountCounters {

@@ -1,4 +1,4 @@
-/** A model that a provider is known to have, and what is known of it. */
+/** Models of providers, with the facts and prices that are known. */
 import type { ModelFacts } from './model-facts.ts'
 
 /** Prices are in US dollars per million tokens, at the first step of length, if known. */

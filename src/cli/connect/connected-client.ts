@@ -36,7 +36,7 @@ export interface ConnectedClient {
   /** Whether the client calls another gate for small tasks, such as titles. */
   readonly hasSmallGate: boolean
   readonly precedence: readonly string[]
-  /** What the client assumes where the context of a gate is not known, if that is a problem. */
+  /** The context that the client assumes for a gate without a known one, where that may be wrong. */
   readonly assumedContext?: string
   readonly write: (text: string, connection: Connection, file: string) => string
   /**
